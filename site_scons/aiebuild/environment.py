@@ -1,0 +1,64 @@
+"""The only place that reads the process's environment: what is taken from it, and what steps are given."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PASSED_ON = (
+    "PATH",
+    "HOME",
+    "TMPDIR",
+    "TEMP",
+    "TMP",
+    "SYSTEMROOT",
+    "LD_LIBRARY_PATH",
+    "XILINXD_LICENSE_FILE",
+    "LM_LICENSE_FILE",
+)
+"""Variables that steps inherit: where programs find each other, scratch space and licences.
+
+Nothing else reaches a step, so `CPATH`, `CPLUS_INCLUDE_PATH`, `PYTHONPATH` and the like cannot change a result
+behind the graph's back.
+"""
+
+STAND_IN_PREFIX = "AIE_STUB_"
+"""Variables of the stand-in tools of the tests; they tell a stand-in where to log and how to misbehave."""
+
+
+RECIPE_VARIABLE = "AIEBUILD_RECIPE"
+"""Tells a step which line of which recipe asked for it, for its messages."""
+
+
+@dataclass(frozen=True)
+class Environment:
+    """A snapshot of the variables of the process that may matter."""
+
+    variables: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def of(cls, mapping: Mapping[str, str]) -> Environment:
+        """Return a snapshot of `mapping`."""
+        return cls(tuple(sorted(mapping.items())))
+
+    def get(self, name: str) -> str:
+        """Return the value of a variable, empty where it is not set."""
+        return dict(self.variables).get(name, "")
+
+    def for_steps(self) -> dict[str, str]:
+        """Return the environment that steps run in, before a step adds its own values."""
+        inherited = {
+            name: value
+            for name, value in self.variables
+            if name in PASSED_ON or name.startswith(STAND_IN_PREFIX)
+        }
+        return inherited | {"LC_ALL": "C", "PYTHONHASHSEED": "0", "SOURCE_DATE_EPOCH": "315532800"}
+
+
+def current() -> Environment:
+    """Return a snapshot of this process's environment."""
+    return Environment.of(os.environ)

@@ -1,0 +1,92 @@
+"""What can go wrong, said as where it is, what is wrong, and what would be right."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+@dataclass(frozen=True, order=True)
+class Location:
+    """A place in a file of the user: lines and columns count from 1."""
+
+    file: str
+    line: int | None = None
+    column: int | None = None
+
+    def __str__(self) -> str:
+        """Return `file:line:column`, as far as it is known."""
+        return ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
+
+
+class AieBuildError(Exception):
+    """The root of all errors that are the user's to mend.
+
+    Args:
+        message: what is wrong, without a full stop at the end.
+        where: the line of the user's own file.
+        hint: what would be right: the nearest name, the choices, a command to run.
+    """
+
+    def __init__(self, message: str, where: Location | None = None, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.where = where
+        self.hint = hint
+
+    def __str__(self) -> str:
+        """Return `where: error: message`, then the hint on a line of its own."""
+        place = f"{self.where}: " if self.where else ""
+        hint = f"\n  {self.hint}" if self.hint else ""
+        return f"{place}error: {self.message}{hint}"
+
+
+class OptionError(AieBuildError):
+    """A word of the command line is wrong."""
+
+
+class ContractError(AieBuildError):
+    """A `design.yaml` is wrong, or a parameter does not fit it."""
+
+
+class RecipeError(AieBuildError):
+    """A recipe (`SConscript`) says something that cannot be built."""
+
+
+class ToolchainError(AieBuildError):
+    """A tool is missing, or is not one that can be used."""
+
+
+class MlirError(AieBuildError):
+    """MLIR text cannot be read, or an op in it is not understood."""
+
+
+class CheckError(AieBuildError):
+    """A design breaks a rule that is checked before any tool runs."""
+
+
+class RunError(AieBuildError):
+    """A design failed while it ran on the host."""
+
+
+class AieBuildBug(Exception):  # noqa: N818 - it is not the user's error, and its name says so
+    """An impossible state: a fault of aiebuild itself."""
+
+
+def nearest(word: str, choices: Iterable[str]) -> str | None:
+    """Return the choice that `word` was most likely meant to be, if any is near."""
+    found = difflib.get_close_matches(word, list(choices), n=1, cutoff=0.55)
+    return found[0] if found else None
+
+
+def did_you_mean(word: str, choices: Iterable[str]) -> str:
+    """Return a hint: the nearest of the choices, else all of them."""
+    known = sorted(choices)
+    near = nearest(word, known)
+    if near is not None:
+        return f"did you mean {near!r}?"
+    return f"one of: {', '.join(known)}" if known else ""

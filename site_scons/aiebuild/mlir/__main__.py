@@ -1,0 +1,230 @@
+"""The MLIR steps of a build as commands: `python -m aiebuild.mlir render ...`, `... normalise ...`.
+
+Exit status: 0 good; 1 for an error of the user's, said on stderr, with no output left; 2 for wrong usage.
+Each command imports only what it needs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aiebuild.errors import AieBuildError, CheckError, Location, MlirError
+from aiebuild.files import write_atomically
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from aiebuild.mlir.facts import Facts
+    from aiebuild.mlir.ir import Module
+
+Outputs = dict[Path, str]
+"""The text of each file to write."""
+
+
+class RefusedError(AieBuildError):
+    """All that is wrong with a module."""
+
+    def __init__(self, errors: Sequence[AieBuildError]) -> None:
+        super().__init__(errors[0].message, errors[0].where, errors[0].hint)
+        self.errors = tuple(errors)
+
+    def __str__(self) -> str:
+        """Return one message after the other."""
+        return "\n".join(str(error) for error in self.errors)
+
+
+@dataclass(frozen=True)
+class Command:
+    """A subcommand: its options, which of them name outputs, and what it writes."""
+
+    help: str
+    declare: Callable[[argparse.ArgumentParser], None]
+    outputs: tuple[str, ...]
+    run: Callable[[argparse.Namespace], Outputs]
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run one command and return the exit status."""
+    options = _parser().parse_args(argv)
+    command = COMMANDS[options.command]
+    for name in command.outputs:
+        path: Path | None = getattr(options, name)
+        if path is not None:
+            path.unlink(missing_ok=True)
+    try:
+        for path, text in command.run(options).items():
+            write_atomically(path, text)
+    except AieBuildError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m aiebuild.mlir", allow_abbrev=False)
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name, command in COMMANDS.items():
+        command.declare(commands.add_parser(name, help=command.help, allow_abbrev=False))
+    return parser
+
+
+def _declare_render(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("template", type=Path, help="a .j2 template, or MLIR text that is passed through")
+    parser.add_argument("--parameters", type=Path, required=True, metavar="FILE", help="the parameters, JSON")
+    parser.add_argument(
+        "--search", type=Path, action="append", default=[], metavar="DIR", help="a folder of shared templates"
+    )
+    parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="the MLIR text")
+    parser.add_argument("--lines", type=Path, metavar="FILE", help="file and line of each line, JSON")
+    parser.add_argument("--depfile", type=Path, metavar="FILE", help="the files that were read, JSON")
+
+
+def _render(options: argparse.Namespace) -> Outputs:
+    from aiebuild.mlir import depfile  # noqa: PLC0415 - only this command needs it
+    from aiebuild.mlir.template import render  # noqa: PLC0415 - the same
+    from aiebuild.parameters import Parameters  # noqa: PLC0415 - the same
+
+    try:
+        parameters = Parameters.from_json(_read(options.parameters))
+    except (ValueError, KeyError, TypeError):
+        raise MlirError("this is not a parameters file", Location(str(options.parameters))) from None
+    rendered = render(options.template, parameters, options.search)
+    written = {options.output: rendered.text}
+    if options.lines:
+        written[options.lines] = json.dumps(rendered.lines) + "\n"
+    if options.depfile:
+        written[options.depfile] = depfile.text(rendered.read, rendered.absent)
+    return written
+
+
+def _declare_normalise(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("text", type=Path, help="MLIR text, custom or generic")
+    parser.add_argument(
+        "--lines", type=Path, metavar="FILE", help="where each line came from, as render wrote it"
+    )
+    parser.add_argument(
+        "--declared",
+        action="append",
+        metavar="NAME",
+        default=[],
+        help="a file that the recipe links, by the name that link_with uses",
+    )
+    parser.add_argument(
+        "--link-anything", action="store_true", help="there is no recipe that link_with has to agree with"
+    )
+    parser.add_argument(
+        "--recipe", default="", metavar="FILE:LINE", help="where the recipe asks for the design"
+    )
+    parser.add_argument("--device", metavar="NAME", help="the device that aie.device must name")
+    parser.add_argument(
+        "--sequences",
+        metavar="A,B",
+        help="the runtime sequences that the contract names, separated by commas",
+    )
+    parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="the generic text")
+    parser.add_argument("--facts", type=Path, metavar="FILE", help="what later steps need to know, JSON")
+
+
+def _normalise(options: argparse.Namespace) -> Outputs:
+    from aiebuild.mlir.facts import facts  # noqa: PLC0415 - only this command needs it
+    from aiebuild.mlir.normalise import normalise  # noqa: PLC0415 - the same
+    from aiebuild.mlir.write import write  # noqa: PLC0415 - the same
+
+    lines = _lines(options.lines) if options.lines else None
+    module = normalise(_read(options.text), str(options.text), lines=lines)
+    _refuse(_static_errors(module, options))
+    found = facts(module)
+    _refuse(_contract_errors(found, module, options))
+    written = {options.output: write(module, locations=True)}
+    if options.facts:
+        written[options.facts] = found.to_json()
+    return written
+
+
+def _static_errors(module: Module, options: argparse.Namespace) -> list[CheckError]:
+    from aiebuild.mlir.check import check_module  # noqa: PLC0415 - only this command needs it
+    from aiebuild.mlir.limits import check_limits  # noqa: PLC0415 - the same
+
+    declared = None if options.link_anything else options.declared
+    return [*check_module(module, declared, _recipe(options.recipe)), *check_limits(module)]
+
+
+def _recipe(text: str) -> Location | None:
+    """Return the place that `FILE:LINE` names."""
+    file, _, line = text.rpartition(":")
+    return Location(file, int(line)) if file and line.isdigit() else Location(text) if text else None
+
+
+def _contract_errors(found: Facts, module: Module, options: argparse.Namespace) -> list[CheckError]:
+    """Return where the module is not what the contract says of it."""
+    from aiebuild.mlir.fabric import where  # noqa: PLC0415 - only this command needs it
+
+    errors = []
+    if options.device and options.device != found.device:
+        op = next(op for op in module.walk() if op.name == "aie.device")
+        message = f"the module is for device {found.device!r}, the configuration for {options.device!r}"
+        errors.append(
+            CheckError(message, where(module, op), "a template can write: aie.device({{ device }})")
+        )
+    if options.sequences:
+        wanted = tuple(options.sequences.split(","))
+        names = tuple(sequence.name for sequence in found.sequences)
+        errors += _sequence_errors(wanted, names, found, module)
+    return errors
+
+
+def _sequence_errors(
+    wanted: tuple[str, ...], names: tuple[str, ...], found: Facts, module: Module
+) -> list[CheckError]:
+    if sorted(wanted) == sorted(names):
+        return []
+    stray = [sequence.where for sequence in found.sequences if sequence.name not in wanted]
+    message = (
+        f"the runtime sequences of the module are {', '.join(names) or 'none'}; "
+        f"those of the contract are {', '.join(wanted)}"
+    )
+    hint = "'sequences' of design.yaml names every aie.runtime_sequence"
+    return [CheckError(message, stray[0] if stray else Location(module.file), hint)]
+
+
+def _refuse(errors: Sequence[AieBuildError]) -> None:
+    if errors:
+        raise RefusedError(errors)
+
+
+def _read(path: Path) -> str:
+    try:
+        with path.open(encoding="utf-8", newline="") as stream:
+            return stream.read()
+    except OSError as error:
+        raise MlirError(f"cannot be read: {error.strerror}", Location(str(path))) from None
+    except UnicodeDecodeError:
+        raise MlirError("is not UTF-8 text", Location(str(path))) from None
+
+
+def _lines(path: Path) -> list[tuple[str, int]]:
+    try:
+        return [(file, line) for file, line in json.loads(_read(path))]
+    except (ValueError, TypeError):
+        raise MlirError("this does not say where lines came from", Location(str(path))) from None
+
+
+COMMANDS = {
+    "render": Command(
+        "render a template to MLIR text", _declare_render, ("output", "lines", "depfile"), _render
+    ),
+    "normalise": Command(
+        "bring MLIR text into the generic form and check it",
+        _declare_normalise,
+        ("output", "facts"),
+        _normalise,
+    ),
+}
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

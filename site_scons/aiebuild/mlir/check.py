@@ -1,0 +1,72 @@
+"""What must be right before any tool runs: names, calls, FIFOs, sequences, and the linked objects.
+
+`check_module` reads the design alone; `check_objects` compares it with the files that it links. The limits of
+the device are in `aiebuild.mlir.limits`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from aiebuild.errors import AieBuildError, CheckError, Location
+from aiebuild.mlir.calls import check_calls, check_link_files, check_symbols
+from aiebuild.mlir.fabric import fabrics
+from aiebuild.mlir.fifos import check_cores, check_fifos
+from aiebuild.mlir.objects import check_objects
+from aiebuild.mlir.sequences import check_sequences
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from aiebuild.mlir.ir import Module
+
+__all__ = ["check_module", "check_objects", "gather"]
+
+
+def check_module(
+    module: Module, declared: Sequence[str] | None = None, recipe: Location | None = None
+) -> list[CheckError]:
+    """Check what a design says.
+
+    Args:
+        module: in the generic form, the device as a string.
+        declared: names of the files that the recipe links; None where there is no recipe to compare with.
+        recipe: the line of the recipe, for hints.
+
+    Returns:
+        All errors, in the order of the lines.
+    """
+    checks: list[Iterable[CheckError]] = [
+        check_symbols(module),
+        check_calls(module),
+        check_link_files(module, declared, recipe),
+    ]
+    for fabric in fabrics(module):
+        checks += [check_cores(fabric), check_fifos(fabric), check_sequences(fabric)]
+    return gather(checks, module.file)
+
+
+def gather(checks: Iterable[Iterable[CheckError]], file: str) -> list[CheckError]:
+    """Return the errors of all checks, in the order of the lines, each once; `file` comes before others.
+
+    A check that cannot read a part of the module ends with the error of that part; the others go on.
+    """
+    errors: dict[str, CheckError] = {}
+    for check in checks:
+        for error in _errors(check, file):
+            errors.setdefault(str(error), error)
+    return sorted(errors.values(), key=lambda error: _order(error, file))
+
+
+def _errors(check: Iterable[CheckError], file: str) -> Iterator[CheckError]:
+    """Yield the errors that a check yields, and the one that ends it."""
+    try:
+        yield from check
+    except AieBuildError as error:
+        yield CheckError(error.message, error.where or Location(file), error.hint)
+
+
+def _order(error: CheckError, file: str) -> tuple[bool, str, int, int]:
+    """Return what errors are sorted by."""
+    place = error.where or Location("")
+    return place.file != file, place.file, place.line or 0, place.column or 0

@@ -1,0 +1,320 @@
+"""The words of a recipe as frozen values, checked when they are made."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import re
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any, TypeVar, Union
+
+from aiebuild.errors import Location, RecipeError, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.+-]*\Z")
+SYMBOL = re.compile(r"[A-Za-z_$.][A-Za-z0-9_$.]*\Z")
+KEY_DIGITS = 12
+
+Defines = tuple[tuple[str, Union[str, None]], ...]
+
+
+def digest_key(parts: Sequence[object]) -> str:
+    """Return the short digest that file names of shared results carry."""
+    text = json.dumps(parts, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:KEY_DIGITS]
+
+
+@dataclass(frozen=True)
+class Compilation:
+    """How one source becomes one object, whoever asks for it: all that the object's key is made of.
+
+    `source` is a path relative to the project, or the text itself where `is_text` is set. `flags` and
+    `include_dirs` are in the order in which the compiler gets them. `renames` are pairs of old and new symbol.
+    """
+
+    toolchain: str
+    arch: str
+    mode: str
+    source: str
+    is_text: bool = False
+    flags: tuple[str, ...] = ()
+    defines: Defines = ()
+    include_dirs: tuple[str, ...] = ()
+    renames: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def key(self) -> str:
+        """The digest of everything above: equal recipes have equal keys, and share one object."""
+        return digest_key(dataclasses.astuple(self))
+
+    @property
+    def stem(self) -> str:
+        """The readable part of the object's name: that of its source, so that the key alone decides who shares."""
+        return "text" if self.is_text else PurePosixPath(self.source).stem
+
+    @property
+    def object_name(self) -> str:
+        """The file name of the object in the folder of shared objects."""
+        return f"{self.stem}-{self.key}.o"
+
+
+@dataclass(frozen=True)
+class CoreObject:
+    """One translation unit for one arch; it may define several external functions.
+
+    Args:
+        name: the object's name; MLIR's `link_with` names it as `<name>.o`.
+        source: the source file; `{arch}` in it stands for the arch, and falls back to the path without it.
+        text: the source itself, instead of a file.
+        host_source: another source of the same functions, in plain C++, that the host takes.
+        functions: the external functions that it defines, as MLIR declares them.
+        defines: preprocessor names and values, in order; None for a name without a value.
+        include_dirs: folders to search for headers, in order.
+        flags: compiler options, in order, after the defaults.
+        symbol_prefix: put before each function's name, with an underscore, in the object's symbols.
+        filename: the name that `link_with` uses, where it is not `<name>.o`.
+        where: the line of the recipe.
+    """
+
+    name: str
+    source: str | None = None
+    text: str | None = None
+    host_source: str | None = None
+    functions: tuple[str, ...] = ()
+    defines: Defines = ()
+    include_dirs: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    symbol_prefix: str = ""
+    filename: str = ""
+    where: Location | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        _check_name("CoreObject", self.name, self.where)
+        if (self.source is None) == (self.text is None):
+            problem = f"CoreObject {self.name!r} needs a source file or a text, and not both"
+            raise RecipeError(problem, self.where, 'source="#kernels/x.cc" or text="..."')
+        _check_symbols("CoreObject", self.name, self.functions, self.where)
+        _check_filename(self.filename, self.where)
+
+    @property
+    def link_name(self) -> str:
+        """The file name that MLIR's `link_with` uses for it."""
+        return self.filename or f"{self.name}.o"
+
+    @property
+    def renames(self) -> tuple[tuple[str, str], ...]:
+        """Pairs of a function's own symbol and the one with the prefix."""
+        if not self.symbol_prefix:
+            return ()
+        return tuple((function, f"{self.symbol_prefix}_{function}") for function in self.functions)
+
+
+@dataclass(frozen=True)
+class CoreArchive:
+    """Several translation units in one `lib<name>.a`; flags, defines and include folders are said once for all.
+
+    Args:
+        name: the archive's name; MLIR's `link_with` names it as `lib<name>.a`.
+        sources: the members' source files, as in CoreObject.
+        host_sources: other sources of the same functions that the host takes instead of all of `sources`.
+        functions: the external functions that its members define.
+        defines, include_dirs, flags, filename, where: as in CoreObject.
+    """
+
+    name: str
+    sources: tuple[str, ...] = ()
+    host_sources: tuple[str, ...] = ()
+    functions: tuple[str, ...] = ()
+    defines: Defines = ()
+    include_dirs: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    filename: str = ""
+    where: Location | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        _check_name("CoreArchive", self.name, self.where)
+        if not self.sources:
+            message = f"CoreArchive {self.name!r} has no sources"
+            raise RecipeError(message, self.where, 'sources=["#kernels/x.cc", ...]')
+        repeated = next((source for source in self.sources if self.sources.count(source) > 1), None)
+        if repeated is not None:
+            raise RecipeError(f"CoreArchive {self.name!r} names the source {repeated!r} twice", self.where)
+        _check_symbols("CoreArchive", self.name, self.functions, self.where)
+        _check_filename(self.filename, self.where)
+
+    @property
+    def link_name(self) -> str:
+        """The file name that MLIR's `link_with` uses for it."""
+        return self.filename or f"lib{self.name}.a"
+
+
+@dataclass(frozen=True)
+class Prebuilt:
+    """An object or archive that somebody else compiled.
+
+    Args:
+        name: what the recipe calls it.
+        file: where it is; `{arch}` in it stands for the arch.
+        functions: the external functions that it defines.
+        filename: the name that `link_with` uses, where it is not the file's own.
+        where: the line of the recipe.
+    """
+
+    name: str
+    file: str = ""
+    functions: tuple[str, ...] = ()
+    filename: str = ""
+    where: Location | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        _check_name("Prebuilt", self.name, self.where)
+        if not self.file:
+            message = f"Prebuilt {self.name!r} names no file"
+            raise RecipeError(message, self.where, 'file="#lib/{arch}/x.o"')
+        _check_symbols("Prebuilt", self.name, self.functions, self.where)
+        _check_filename(self.filename, self.where)
+
+    @property
+    def link_name(self) -> str:
+        """The file name that MLIR's `link_with` uses for it."""
+        return self.filename or PurePosixPath(self.file).name
+
+
+Linkable = Union[CoreObject, CoreArchive, Prebuilt]
+
+
+@dataclass(frozen=True)
+class Design:
+    """MLIR, what it links, and how its result is checked.
+
+    Args:
+        mlir: the design's MLIR: a Jinja2 template (`.mlir.j2`) or plain MLIR (`.mlir`), beside the recipe.
+        link_with: the objects and archives that the MLIR's `link_with` names.
+        check: a Python file with `inputs` and `reference`, beside the recipe.
+        name: the design's name; its folder's where it is left out.
+        where: the line of the recipe.
+    """
+
+    mlir: str
+    link_with: tuple[Linkable, ...] = ()
+    check: str | None = None
+    name: str = ""
+    where: Location | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        if not self.mlir.endswith((".mlir", ".mlir.j2")):
+            hint = "a template `<name>.mlir.j2` or plain MLIR `<name>.mlir`"
+            raise RecipeError(f"Design cannot read MLIR from {self.mlir!r}", self.where, hint)
+        for item in self.link_with:
+            if not isinstance(item, (CoreObject, CoreArchive, Prebuilt)):
+                message = f"link_with takes CoreObject, CoreArchive or Prebuilt values, not {item!r}"
+                raise RecipeError(message, self.where, 'mm = env.CoreObject("mm", ...); link_with=[mm]')
+        _check_link_names(self.link_with, self.where)
+
+
+Word = TypeVar("Word", CoreObject, CoreArchive, Prebuilt, Design)
+
+
+def make(word: type[Word], values: Mapping[str, Any], where: Location) -> Word:
+    """Return a word of the recipe from the keywords that a recipe gave it.
+
+    Args:
+        word: CoreObject, CoreArchive, Prebuilt or Design.
+        values: the keywords, lists and mappings as a recipe writes them.
+        where: the line of the recipe.
+
+    Raises:
+        RecipeError: for a keyword that the word does not have (with the nearest one), a value of a wrong type, or a
+            value that the word's own checks refuse.
+    """
+    fields = {field.name: field for field in dataclasses.fields(word) if field.name != "where"}
+    for key in values:
+        if key not in fields:
+            raise RecipeError(f"{word.__name__} has no {key!r}", where, did_you_mean(key, fields))
+    required = (name for name, field in fields.items() if field.default is dataclasses.MISSING)
+    for name in required:
+        if name not in values:
+            raise RecipeError(f"{word.__name__} needs {name!r}", where)
+    settled = {key: _settle(word.__name__, key, value, where) for key, value in values.items()}
+    return word(**settled, where=where)
+
+
+_LISTS = frozenset({"functions", "include_dirs", "flags", "sources", "host_sources"})
+
+
+def _settle(word: str, key: str, value: object, where: Location) -> object:
+    """Return a keyword's value in the frozen form that the dataclasses hold."""
+    if key == "defines":
+        return _settle_defines(word, value, where)
+    if key == "link_with":
+        if isinstance(value, (list, tuple)):
+            return tuple(value)
+        return (value,)
+    if key in _LISTS:
+        return _settle_list(word, key, value, where)
+    if value is not None and not isinstance(value, str):
+        raise RecipeError(f"{word}: {key} is a text, not {value!r}", where)
+    return value
+
+
+def _settle_list(word: str, key: str, value: object, where: Location) -> tuple[str, ...]:
+    if isinstance(value, str):
+        raise RecipeError(f"{word}: {key} is a list, not the text {value!r}", where, f"{key}=[{value!r}]")
+    if not isinstance(value, (list, tuple)) or not all(isinstance(item, str) for item in value):
+        raise RecipeError(f"{word}: {key} is a list of texts, not {value!r}", where)
+    return tuple(value)
+
+
+def _settle_defines(word: str, value: object, where: Location) -> Defines:
+    if not isinstance(value, dict):
+        message = f"{word}: defines is a mapping, not {value!r}"
+        raise RecipeError(message, where, 'defines={"DIM_M": 32}')
+    return tuple((_define_name(name, where), _define_value(item)) for name, item in value.items())
+
+
+def _define_name(name: object, where: Location) -> str:
+    if isinstance(name, str) and re.fullmatch(r"[A-Za-z_]\w*(\(.*\))?", name):
+        return name
+    raise RecipeError(f"defines: {name!r} is not a name that the preprocessor accepts", where)
+
+
+def _define_value(value: object) -> str | None:
+    if value is None:
+        return None
+    if isinstance(value, bool):
+        return str(int(value))
+    return str(value)
+
+
+def _check_name(word: str, name: object, where: Location | None) -> None:
+    if isinstance(name, str) and NAME.match(name):
+        return
+    hint = "letters, digits and _ . + -, beginning with a letter or _"
+    raise RecipeError(f"{word}: {name!r} is not a name for a file", where, hint)
+
+
+def _check_filename(name: str, where: Location | None) -> None:
+    if name and ("/" in name or "\\" in name):
+        hint = "the folder is the build's affair: give the name that link_with uses in the MLIR"
+        raise RecipeError(f"filename {name!r} has a folder in it", where, hint)
+
+
+def _check_symbols(word: str, name: str, functions: tuple[str, ...], where: Location | None) -> None:
+    for function in functions:
+        if not SYMBOL.match(function):
+            message = f"{word} {name!r}: {function!r} is not the name of a function"
+            raise RecipeError(message, where, "the plain symbol, without @ and without types")
+
+
+def _check_link_names(items: tuple[Linkable, ...], where: Location | None) -> None:
+    seen: dict[str, Linkable] = {}
+    for item in items:
+        first = seen.setdefault(item.link_name, item)
+        if first != item:
+            message = f"two different recipes for {item.link_name}: the other one is at {first.where}"
+            hint = "give one of them another name, or another filename="
+            raise RecipeError(message, item.where or where, hint)

@@ -1,0 +1,154 @@
+"""One table of everything that the command line understands: options (`name=value`) and verbs.
+
+SCons variables, `--help`, the docs and the test that they agree come from it. A name in it cannot be used for a
+parameter of a design.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from aiebuild.errors import OptionError, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+ARCHES = ("host", "aie2", "aie2p")
+TOOLCHAINS = ("host", "peano", "chess")
+MODES = ("release", "debug")
+
+
+@dataclass(frozen=True)
+class Option:
+    """One `name=value`: what it means, its default, and the values that it takes (any, where none are named)."""
+
+    name: str
+    help: str
+    default: str = ""
+    choices: tuple[str, ...] = ()
+    several: bool = False
+
+
+@dataclass(frozen=True)
+class Verb:
+    """One target that is a request rather than a file."""
+
+    name: str
+    help: str
+
+
+OPTIONS = (
+    Option("design", "the designs to build, separated by commas; all of them when left out", several=True),
+    Option("arch", "what to build for, separated by commas", "host", ARCHES, several=True),
+    Option("device", "the device; the contract's first one of the arch when left out"),
+    Option("toolchain", "what compiles the kernels; the arch's own when left out", "", TOOLCHAINS),
+    Option("variant", "a named set of parameters of the contract"),
+    Option("mode", "release: optimised; debug: -O1 -g, assertions kept", "release", MODES),
+    Option("build_dir", "the folder that everything is built in", "build"),
+    Option("cache", "a folder of finished results, shared between builds; none when left out"),
+    Option("run_timeout", "seconds that a run on the host may take; the contract's when left out"),
+    Option("verbose", "1 shows the whole command of each step", "0", ("0", "1")),
+    Option("json", "a file that gets the answer of `list` or `describe` for programs"),
+)
+
+VERBS = (
+    Verb("build", "build the designs; on the host that includes running and comparing them (the default)"),
+    Verb("check", "build, and run and compare on the host, whatever arch was asked for"),
+    Verb("list", "the designs of this project"),
+    Verb("describe", "a design's parameters, devices, variants and arguments"),
+    Verb("clean", "remove what was built for the designs and parameters that are named"),
+)
+
+RESERVED = frozenset(option.name for option in OPTIONS) | frozenset(verb.name for verb in VERBS)
+
+
+@dataclass(frozen=True)
+class Request:
+    """A command line, understood: option values by name, the designs' parameters, and the verbs.
+
+    `targets` are the words that name files of the build rather than verbs.
+    """
+
+    options: Mapping[str, str]
+    parameters: Mapping[str, str]
+    verbs: tuple[str, ...]
+    targets: tuple[str, ...] = field(default=())
+
+    def get(self, name: str) -> str:
+        """Return the value of an option, or its default."""
+        return self.options[name]
+
+    def several(self, name: str) -> tuple[str, ...]:
+        """Return the values of an option that takes several, in the order given, none twice."""
+        words = (word.strip() for word in self.options[name].split(","))
+        return tuple(dict.fromkeys(word for word in words if word))
+
+
+def understand(arguments: Iterable[tuple[str, str]], words: Iterable[str] = ()) -> Request:
+    """Return the request that a command line makes.
+
+    Args:
+        arguments: the `name=value` pairs, in order; names that are no options are parameters of a design.
+        words: the other words: verbs, or files to build (which have a `/` or a `.` in them).
+
+    Raises:
+        OptionError: for a value that is not among an option's choices, a name given twice with two values, or a
+            word that is neither a verb nor a file.
+    """
+    given: dict[str, str] = {}
+    for name, value in arguments:
+        if given.setdefault(name, value) != value:
+            message = f"{name} is given twice: {name}={given[name]} and {name}={value}"
+            raise OptionError(message, hint="give it once")
+    options = {option.name: _value(option, given.pop(option.name, option.default)) for option in OPTIONS}
+    verbs, targets = _split(words)
+    return Request(options, given, verbs, targets)
+
+
+def reject_unknown(names: Iterable[str]) -> None:
+    """Refuse names that no option has, where no design is asked for that could have them as parameters."""
+    known = [option.name for option in OPTIONS]
+    for name in names:
+        hint = did_you_mean(name, known)
+        raise OptionError(f"unknown option {name!r}", hint=hint)
+
+
+def help_text() -> str:
+    """Return the part of `--help` that is ours."""
+    lines = ["", "Options (name=value):"]
+    lines += [f"  {_usage(option):<32} {option.help}" for option in OPTIONS]
+    lines += ["", "Parameters of a design are given in the same way: scons design=matmul M=64 K=64 N=64", ""]
+    lines += ["Verbs (targets):"]
+    lines += [f"  {verb.name:<32} {verb.help}" for verb in VERBS]
+    return "\n".join(lines) + "\n"
+
+
+def _usage(option: Option) -> str:
+    values = "|".join(option.choices) if option.choices else "…"
+    default = f" [{option.default}]" if option.default else ""
+    return f"{option.name}={values}{default}"
+
+
+def _value(option: Option, value: str) -> str:
+    if not option.choices:
+        return value
+    for word in value.split(",") if option.several else [value]:
+        if word and word not in option.choices:
+            hint = f"{did_you_mean(word, option.choices)} (choices: {', '.join(option.choices)})"
+            raise OptionError(f"{option.name}={word} is not a choice", hint=hint)
+    return value
+
+
+def _split(words: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    known = [verb.name for verb in VERBS]
+    verbs: list[str] = []
+    targets: list[str] = []
+    for word in words:
+        if word in known:
+            verbs.append(word)
+        elif "/" in word or "." in word or "\\" in word:
+            targets.append(word)
+        else:
+            raise OptionError(f"unknown verb {word!r}", hint=did_you_mean(word, known))
+    return tuple(verbs), tuple(targets)

@@ -1,0 +1,191 @@
+"""The one action of the graph: it runs a step, writes outputs aside, renames them, and records what was read."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import SCons.Action
+
+from aiebuild import depfile
+from aiebuild.environment import RECIPE_VARIABLE
+from aiebuild.scons import scanner
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from aiebuild.scons.session import Session
+    from aiebuild.step import Command, Step
+
+PART = ".new-"
+"""Put before the name of an output while it is written: what has the output's own name is always whole."""
+
+
+class StepAction(SCons.Action._ActionAction):  # noqa: SLF001 - the base of all SCons actions that make files
+    """Runs the step that the builder's call put into `AIE_STEP`; the step's signature is the action's."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.strfunction = describe
+
+    def __str__(self) -> str:
+        """Return what `--debug=explain` shows where no step is known."""
+        return "aiebuild step"
+
+    def genstring(self, target: Sequence[Any], source: Sequence[Any], env: Any, executor: Any = None) -> str:
+        """Return the text that SCons compares and shows when it explains a rebuild."""
+        del target, source, executor
+        step: Step = env["AIE_STEP"]
+        return step.command_lines or step.label
+
+    def get_presig(self, target: Sequence[Any], source: Sequence[Any], env: Any, executor: Any = None) -> bytes:
+        """Return the bytes of the signature."""
+        del target, source, executor
+        step: Step = env["AIE_STEP"]
+        return step.signature.encode()
+
+    def get_implicit_deps(self, target: Sequence[Any], source: Sequence[Any], env: Any, executor: Any = None) -> list[Any]:
+        """Return nothing: the identity of a program is a value in the signature."""
+        del target, source, env, executor
+        return []
+
+    def execute(self, target: Sequence[Any], source: Sequence[Any], env: Any, executor: Any = None) -> int:
+        """Run the step; return 0, or the exit status that failed."""
+        del source, executor
+        step: Step = env["AIE_STEP"]
+        session: Session = env["AIE_SESSION"]
+        started = time.time_ns()
+        status = run(step, session)
+        if status != 0:
+            return status
+        own = frozenset(str(node) for node in target[0].sources)
+        record(step, session, own, started)
+        session.count(step)
+        return 0
+
+
+def describe(target: Sequence[Any], source: Sequence[Any], env: Any) -> str:
+    """Return the line that people see: short, or the whole command under `verbose=1` and `-n`."""
+    del target, source
+    step: Step = env["AIE_STEP"]
+    session: Session = env["AIE_SESSION"]
+    if session.verbose or not SCons.Action.execute_actions:
+        return step.command_lines or f"write {step.outputs[0]}"
+    return f"  {step.label}"
+
+
+def run(step: Step, session: Session) -> int:
+    """Run a step's commands from the project's folder; on failure none of its outputs is left."""
+    parts = {output: part_of(output) for output in step.outputs}
+    for output in step.outputs:
+        (session.root / output).parent.mkdir(parents=True, exist_ok=True)
+    try:
+        status = write_text(step, session, parts) or run_commands(step, session, parts)
+        if status == 0:
+            for output, part in parts.items():
+                (session.root / part).replace(session.root / output)
+    finally:
+        for part in parts.values():
+            (session.root / part).unlink(missing_ok=True)
+    return status
+
+
+def part_of(output: str) -> str:
+    """Return the name under which an output is written until it is whole."""
+    folder, _, name = output.rpartition("/")
+    return f"{folder}/{PART}{name}" if folder else f"{PART}{name}"
+
+
+def write_text(step: Step, session: Session, parts: dict[str, str]) -> int:
+    """Write the text of a step without commands."""
+    if step.text is not None:
+        (session.root / parts[step.outputs[0]]).write_text(step.text, encoding="utf-8")
+    return 0
+
+
+def run_commands(step: Step, session: Session, parts: dict[str, str]) -> int:
+    """Run the commands one after the other and pass on what they print, whole, when each has ended."""
+    # The recipe's line is for messages alone: were it in the signature, a moved line would run the step again.
+    variables = {**session.step_variables, **dict(step.variables), RECIPE_VARIABLE: str(step.where or "")}
+    for command in step.commands:
+        status = run_command(tuple(parts.get(word, word) for word in command), variables, session)
+        if status != 0:
+            complain(step, session, status)
+            return status
+    empty = [out for out, part in parts.items() if not _has_content(session.root / part, step)]
+    if empty:
+        tell(f"{step.where}: error: {step.asked_by}: `{step.label}` ended well but did not write {empty[0]}\n")
+        return 1
+    return 0
+
+
+def _has_content(path: Path, step: Step) -> bool:
+    if step.text is not None:
+        return True
+    return path.is_file() and path.stat().st_size > 0
+
+
+def run_command(command: Command, variables: dict[str, str], session: Session) -> int:
+    """Run one command; its output appears in one piece, so that parallel steps do not mix theirs."""
+    try:
+        done = subprocess.run(
+            command, cwd=session.root, env=variables, stdin=subprocess.DEVNULL, capture_output=True, check=False
+        )
+    except OSError as problem:
+        tell(f"error: {command[0]} does not run: {problem.strerror}\n")
+        return 127
+    show(done.stdout, sys.stdout)
+    show(done.stderr, sys.stderr)
+    return done.returncode
+
+
+def show(said: bytes, stream: Any) -> None:
+    """Pass on a program's output."""
+    if said:
+        stream.write(said.decode("utf-8", "replace"))
+        stream.flush()
+
+
+def tell(message: str) -> None:
+    """Write a message to standard error, after everything that was said before it."""
+    sys.stdout.flush()
+    sys.stderr.write(message)
+    sys.stderr.flush()
+
+
+def complain(step: Step, session: Session, status: int) -> None:
+    """Say which line of which recipe asked for the step that failed."""
+    session.failed.append(step)
+    died = f"was ended by signal {-status}" if status < 0 else "failed"
+    tell(f"{step.where}: error: {step.asked_by}: `{step.label}` {died}\n")
+
+
+def record(step: Step, session: Session, own: frozenset[str], started: int) -> None:
+    """Keep what the step read; SCons gets it when it stores the target (`scanner.store`).
+
+    Where one of the files changed while the step ran, the record is withheld: nobody can say which state of the file
+    the result was made of, so that the next build makes it again.
+    """
+    if not step.depfile:
+        return
+    said = session.root / step.depfile
+    reads = depfile.digest_step(said, session.root, step.search, own=own)
+    said.unlink()
+    kept = session.root / scanner.record_of(step)
+    if any(_changed_since(session.root / name, started) for name in (*reads.files, *own)):
+        kept.unlink(missing_ok=True)
+    else:
+        depfile.write(kept, reads)
+
+
+def _changed_since(path: Path, started: int) -> bool:
+    """Return whether a file changed after `started` (ns); the change time cannot be set back, a modification time can."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return True
+    return status.st_ctime_ns > started

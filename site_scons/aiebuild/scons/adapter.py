@@ -1,0 +1,56 @@
+"""Setting up an environment: the session of this run, the builders, the words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from aiebuild import environment
+from aiebuild.scons.builders import add_builders
+from aiebuild.scons.scanner import install_store
+from aiebuild.scons.session import Session
+from aiebuild.scons.words import Configuration, add_words
+
+SESSION = "aiebuild_session"
+
+
+def generate(env: Any) -> None:
+    """Give an environment the session of this run, the builders and the words.
+
+    Variables that an environment may bring: `AIE_BUILD_DIR` (`build`), `AIE_VERBOSE` (False), `AIE_ARCH` (`host`),
+    `AIE_TOOLCHAIN` (the arch's own), `AIE_MODE` (`release`).
+    """
+    env["AIE_SESSION"] = session_of(env)
+    env["IMPLICIT_COMMAND_DEPENDENCIES"] = 0
+    env["AIE_CONFIGURATION"] = _by_hand(env)
+    state: Path = env["AIE_SESSION"].state
+    state.mkdir(parents=True, exist_ok=True)
+    env.SConsignFile(str(state / "sconsign"))
+    install_store()
+    add_builders(env)
+    add_words(env)
+
+
+def session_of(env: Any) -> Session:
+    """Return the session of this run: one for all environments of one file system of SCons's."""
+    found: Session | None = getattr(env.fs, SESSION, None)
+    if found is None:
+        root = Path(env.fs.Top.get_abspath())
+        build_dir = env.get("AIE_BUILD_DIR", "build")
+        found = Session(root, build_dir, environment.current(), verbose=bool(env.get("AIE_VERBOSE")))
+        setattr(env.fs, SESSION, found)
+    return found
+
+
+def _by_hand(env: Any) -> Configuration:
+    arch = env.get("AIE_ARCH", "host")
+    default = "host" if arch == "host" else "peano"
+    return Configuration(
+        design="",
+        folder="",
+        output=f"{env['AIE_SESSION'].build_dir}/{arch}",
+        arch=arch,
+        toolchain=env.get("AIE_TOOLCHAIN", default),
+        mode=env.get("AIE_MODE", "release"),
+        parameters={},
+    )

@@ -1,0 +1,62 @@
+"""The SCons builders under the words; each can be used by hand, with its keywords checked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import SCons.Builder
+
+from aiebuild.errors import RecipeError, did_you_mean
+from aiebuild.scons.action import StepAction
+from aiebuild.scons.location import calling_line
+from aiebuild.scons.scanner import RECORD, STORE, no_scanner, target_scanner
+
+if TYPE_CHECKING:
+    from aiebuild.flow import Planned
+
+BUILDERS = {
+    "AieText": "a text as a file",
+    "AieObject": "a source as a core object",
+    "AieArchive": "core objects as an archive",
+    "AieMlir": "MLIR, rendered and checked",
+    "AieHostRun": "a design that runs on this machine",
+}
+
+
+def add_builders(env: Any) -> None:
+    """Give an environment the builders of all steps."""
+    action = StepAction()
+    for name in BUILDERS:
+        builder = SCons.Builder.Builder(
+            action=action,
+            source_scanner=no_scanner(),
+            target_scanner=target_scanner(),
+            single_source=False,
+        )
+        env.Append(BUILDERS={f"_{name}": builder})
+
+
+def add_planned(env: Any, planned: Planned) -> list[Any]:
+    """Return the nodes of a planned step; the same step asked for twice is one node."""
+    session = env["AIE_SESSION"]
+    step = planned.step
+    targets = [env.fs.Top.File(name) for name in step.outputs]
+    if session.is_planned(step):
+        return targets
+    sources = [env.fs.Top.File(name) for name in planned.sources] or [env.Value(step.signature)]
+    nodes: list[Any] = env["BUILDERS"][f"_{planned.builder}"](env, targets, sources, AIE_STEP=step)
+    for node in nodes:
+        node.store_info = STORE
+    if step.depfile:
+        # A cached result is found by the contents of its inputs, and those that the step itself finds out are not
+        # known where there is no record yet.
+        env.NoCache(nodes)
+        env.Clean(nodes, env.fs.Top.File(step.outputs[0] + RECORD))
+    return nodes
+
+
+def checked_keywords(word: str, known: tuple[str, ...], given: dict[str, Any]) -> None:
+    """Refuse a keyword that a builder does not have; SCons itself would take it for a variable."""
+    for key in given:
+        if key not in known:
+            raise RecipeError(f"{word} has no {key!r}", calling_line(), did_you_mean(key, known))

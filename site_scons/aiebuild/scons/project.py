@@ -1,0 +1,244 @@
+"""A project of designs as SCons sees it: options, one environment, and the recipes that were asked for."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import SCons.Script
+from SCons.Errors import UserError
+
+from aiebuild import contract, environment, lock, options
+from aiebuild.errors import AieBuildError, AieBuildBug, ContractError, Location, OptionError, RecipeError, did_you_mean
+from aiebuild.scons import aie, answers, report
+from aiebuild.scons.location import failing_line
+from aiebuild.scons.session import Session
+from aiebuild.scons.words import WORDS, Configuration
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from aiebuild.options import Request
+    from aiebuild.settle import Settled
+
+DEFAULT_TOOLCHAINS = {"host": "host", "aie2": "peano", "aie2p": "peano"}
+
+
+def main(arguments: Iterable[tuple[str, str]], words: Iterable[str]) -> None:
+    """Read the recipes that a command line asks for; the whole of this project's `SConstruct`.
+
+    Args:
+        arguments: SCons's `ARGLIST`.
+        words: SCons's `COMMAND_LINE_TARGETS`.
+
+    A fault of the user's ends the run with a message and exit status 2.
+    """
+    SCons.Script.Help(options.help_text(), append=True)
+    try:
+        request = options.understand(arguments, words)
+        Project(Path.cwd(), request).read()
+    except AieBuildError as error:
+        report.tell_error(error)
+        SCons.Script.Exit(2)
+
+
+class Project:
+    """The designs below one folder, and what a command line asks of them."""
+
+    def __init__(self, root: Path, request: Request) -> None:
+        self.root = root
+        self.request = request
+        self.contracts = {path.parent.name: path for path in sorted(root.glob("designs/*/design.yaml"))}
+        set_up_scons(request)
+        self.env = SCons.Script.Environment(
+            tools=[aie],
+            ENV={},
+            AIE_BUILD_DIR=request.get("build_dir"),
+            AIE_VERBOSE=request.get("verbose") == "1",
+        )
+        self.session: Session = self.env["AIE_SESSION"]
+
+    def read(self) -> None:
+        """Answer the verbs that ask, or read the recipes of the designs that are to be built."""
+        names = self._names()
+        if SCons.Script.GetOption("help"):
+            self._help(names)
+            return
+        if {"list", "describe"} & set(self.request.verbs):
+            answers.answer(self.request, [self._contract(name) for name in names])
+            SCons.Script.Exit(0)
+        if "clean" in self.request.verbs:
+            SCons.Script.SetOption("clean", True)
+        if not SCons.Script.GetOption("no_exec"):
+            self.session.lock = lock.hold(self.session.state / "lock", report.note)
+        for name in names:
+            for arch in self._arches():
+                self._read_recipe(name, arch)
+        self._choose_targets()
+        report.at_exit(self.session)
+
+    def _names(self) -> tuple[str, ...]:
+        asked = self.request.several("design")
+        for name in asked:
+            if name not in self.contracts:
+                raise OptionError(f"unknown design {name!r}", hint=did_you_mean(name, self.contracts))
+        if not asked and self.request.parameters:
+            self._refuse_parameters()
+        if not asked and not self.contracts:
+            raise OptionError("there is no design here", hint="a design is a folder designs/<name>/ with a design.yaml")
+        return asked or tuple(self.contracts)
+
+    def _refuse_parameters(self) -> None:
+        """Say which word is wrong: a misspelt option, or a parameter without its design."""
+        name = next(iter(self.request.parameters))
+        known = [option.name for option in options.OPTIONS]
+        having = [design for design in self.contracts if name in self._parameter_names(design)]
+        if having:
+            hint = f"say whose it is: scons design={having[0]} {name}={self.request.parameters[name]}"
+            raise OptionError(f"{name}= is a parameter of a design, and no design is named", hint=hint)
+        raise OptionError(f"unknown option {name!r}", hint=did_you_mean(name, known))
+
+    def _parameter_names(self, name: str) -> list[str]:
+        try:
+            return [parameter.name for parameter in self._contract(name).parameters]
+        except ContractError:
+            return []
+
+    def _help(self, names: tuple[str, ...]) -> None:
+        for name in names if self.request.several("design") else ():
+            SCons.Script.Help("\n" + answers.describe(self._contract(name)), append=True)
+
+    def _contract(self, name: str) -> contract.Contract:
+        shown = self.contracts[name].relative_to(self.root)
+        return contract.load(shown, cache=self.session.state / "contracts", reserved=options.RESERVED)
+
+    def _arches(self) -> tuple[str, ...]:
+        asked = self.request.several("arch")
+        if "check" in self.request.verbs and "host" not in asked:
+            return (*asked, "host")
+        return asked
+
+    def _read_recipe(self, name: str, arch: str) -> None:
+        settled = self._settle(name, arch)
+        env = configure(self.env, self._contract(name), settled, self.request)
+        recipe = f"designs/{name}/SConscript"
+        if not (self.root / recipe).is_file():
+            raise RecipeError(f"design {name!r} has no recipe", Location(recipe), "write its SConscript: docs/glossary.md, recipe")
+        planned = len(self.session.designs)
+        read_recipe(recipe, {"env": env, "p": settled.namespace(self.request.get("mode"))})
+        if len(self.session.designs) == planned:
+            raise RecipeError("this recipe asks for no Design", Location(recipe), 'env.Design(mlir="<name>.mlir.j2", ...)')
+
+    def _settle(self, name: str, arch: str) -> Settled:
+        request = self.request
+        return self._contract(name).settle(
+            arch=arch,
+            device=request.get("device") or None,
+            variant=request.get("variant") or None,
+            given=request.parameters,
+        )
+
+    def _choose_targets(self) -> None:
+        """Tell SCons what to build: the files that were named, else the designs."""
+        targets: list[Any] = [self.env.File(f"#{name}") for name in self.request.targets]
+        for node in targets:
+            if not node.has_builder() and not SCons.Script.GetOption("clean"):
+                names = [str(made) for design in self.session.designs for made in design.all]
+                raise OptionError(f"nothing builds {node}", hint=did_you_mean(str(node), names))
+        if not targets:
+            targets = [node for design in self.session.designs for node in design.all]
+        SCons.Script.BUILD_TARGETS[:] = targets
+
+
+def set_up_scons(request: Request) -> None:
+    """Set SCons's own options: what DESIGN calls content signatures, always."""
+    SCons.Script.DefaultEnvironment(tools=[])
+    SCons.Script.SetOption("hash_format", "sha256")
+    SCons.Script.SetOption("max_drift", -1)
+    SCons.Script.SetOption("no_progress", True)
+    SCons.Script.SetOption("implicit_cache", False)
+    del request
+
+
+def configure(env: Any, design: contract.Contract, settled: Settled, request: Request) -> Any:
+    """Return the environment that one recipe sees, for one configuration."""
+    toolchain = choose_toolchain(request.get("toolchain"), settled.arch)
+    mode = request.get("mode")
+    suffix = "" if toolchain == DEFAULT_TOOLCHAINS[settled.arch] else f"-{toolchain}"
+    name = settled.configuration(suffix, debug=mode == "debug")
+    session: Session = env["AIE_SESSION"]
+    timeout = request.get("run_timeout")
+    folder = Path(design.file).parent.as_posix()
+    configuration = Configuration(
+        design=design.name,
+        folder=folder,
+        output=f"{session.build_dir}/{settled.arch}/designs/{design.name}/{name}",
+        arch=settled.arch,
+        toolchain=toolchain,
+        mode=mode,
+        parameters=settled.to_json(mode),
+        arguments=tuple(design.arguments),
+        sequences=design.sequences,
+        run_timeout=_seconds(timeout) if timeout else design.run_timeout,
+        search=("templates",),
+    )
+    return env.Clone(AIE_CONFIGURATION=configuration)
+
+
+def choose_toolchain(asked: str, arch: str) -> str:
+    """Return the toolchain for an arch: the one that was asked for where it can compile for it."""
+    fitting = ("host",) if arch == "host" else ("peano", "chess")
+    if asked and asked not in fitting:
+        raise OptionError(f"toolchain={asked} does not compile for arch={arch}", hint=f"for {arch}: {', '.join(fitting)}")
+    return asked or DEFAULT_TOOLCHAINS[arch]
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if seconds > 0:
+        return seconds
+    raise OptionError(f"run_timeout={text} is not a time", hint="seconds, more than 0: run_timeout=120")
+
+
+def read_recipe(recipe: str, names: Mapping[str, Any]) -> None:
+    """Read a recipe; whatever goes wrong in it is said with its line.
+
+    Raises:
+        RecipeError: for anything that the recipe's own text got wrong.
+    """
+    try:
+        SCons.Script.SConscript(f"#{recipe}", exports=dict(names))
+    except AieBuildError as error:
+        if error.where is None:
+            error.where = failing_line(error.__traceback__)
+        raise
+    except SyntaxError as error:
+        raise RecipeError(f"not Python: {error.msg}", Location(recipe, error.lineno, error.offset)) from error
+    except (UserError, AttributeError, NameError, TypeError, ValueError, KeyError, IndexError, ImportError, ArithmeticError) as error:
+        where = failing_line(error.__traceback__)
+        if where is None:
+            raise AieBuildBug(str(error)) from error
+        raise RecipeError(_plain(error), where, _hint(error, names)) from error
+
+
+def _plain(error: Exception) -> str:
+    if isinstance(error, AttributeError) and error.name is not None and _is_environment(error.obj):
+        return f"there is no word {error.name!r}"
+    text = str(error).replace("SConsEnvironment", "env")
+    return text if isinstance(error, UserError) else f"{type(error).__name__}: {text}"
+
+
+def _hint(error: Exception, names: Mapping[str, Any]) -> str:
+    if isinstance(error, AttributeError) and error.name is not None and _is_environment(error.obj):
+        return did_you_mean(error.name, WORDS)
+    if isinstance(error, NameError) and error.name is not None:
+        return did_you_mean(error.name, ["Import", *names])
+    return ""
+
+
+def _is_environment(value: object) -> bool:
+    return hasattr(value, "Dictionary") and hasattr(value, "Clone")

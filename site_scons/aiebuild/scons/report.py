@@ -1,0 +1,81 @@
+"""What people read: errors, notes, and the last line of a build."""
+
+from __future__ import annotations
+
+import atexit
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import SCons.Script
+
+if TYPE_CHECKING:
+    from aiebuild.errors import AieBuildError
+    from aiebuild.scons.session import Session
+
+RED, GREEN, PLAIN = "\033[1;31m", "\033[32m", "\033[0m"
+
+
+def tell_error(error: AieBuildError, *, colour: bool = False) -> None:
+    """Write an error to standard error, after everything that was said before it."""
+    sys.stdout.flush()
+    text = str(error)
+    if colour:
+        text = text.replace("error:", f"{RED}error:{PLAIN}", 1)
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
+
+
+def note(text: str) -> None:
+    """Write a line of information at once."""
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+class _WithoutUpToDate:
+    """SCons's display without its line for each target that is up to date: our last line says it once."""
+
+    def __init__(self, display: Any) -> None:
+        self._display = display
+
+    def __call__(self, text: str, *arguments: Any, **keywords: Any) -> None:
+        if not text.endswith("is up to date."):
+            self._display(text, *arguments, **keywords)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._display, name)
+
+
+def at_exit(session: Session) -> None:
+    """Arrange for the last line, and for what was learnt to be kept."""
+    SCons.Script.Main.display = _WithoutUpToDate(SCons.Script.Main.display)
+    atexit.register(_finish, session)
+
+
+def _finish(session: Session) -> None:
+    session.fingerprints.save()
+    if any(SCons.Script.GetOption(name) for name in ("no_exec", "question", "help")):
+        return
+    text = _last_line(session)
+    if text:
+        note(text)
+
+
+def _last_line(session: Session) -> str:
+    seconds = time.monotonic() - session.started
+    names = ", ".join(dict.fromkeys(design.name for design in session.designs))
+    if SCons.Script.GetOption("clean"):
+        return f"{names}: removed what was built"
+    failures: list[Any] = SCons.Script.GetBuildFailures()
+    if failures or session.failed:
+        return f"{names}: failed after {seconds:.1f} s"
+    places = _places(session)
+    if not session.done:
+        return f"{names}: nothing to do, {places} is up to date ({seconds:.2f} s)"
+    count = len(session.done)
+    return f"{names}: {count} step{'s' if count > 1 else ''} run, built in {places} ({seconds:.1f} s)"
+
+
+def _places(session: Session) -> str:
+    outputs = list(dict.fromkeys(design.output for design in session.designs))
+    return outputs[0] if len(outputs) == 1 else session.build_dir

@@ -1,0 +1,119 @@
+"""The dependencies that a step found out while it ran, given to SCons by a target scanner.
+
+SCons's own `ParseDepends` reads depfiles before the build and therefore builds everything twice. Here the scanner
+reads the record of the last run; right after a step the action sets the same list on the target, so that the list
+that is stored is the one that the next run's scan returns.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import SCons.Node
+import SCons.Scanner
+import SCons.Scanner.C
+
+from aiebuild import depfile
+
+if TYPE_CHECKING:
+    from aiebuild.scons.session import Session
+    from aiebuild.step import Step
+
+RECORD = ".reads.json"
+HEADERS = (".h", ".hh", ".hpp", ".hxx", ".inc", ".cc", ".cpp", ".cxx", ".c")
+
+
+def record_of(step: Step) -> str:
+    """Return the file that remembers what a step read."""
+    return step.outputs[0] + RECORD
+
+
+def target_scanner() -> Any:
+    """Return the scanner that builders use for their targets."""
+    return SCons.Scanner.ScannerBase(function=_scan, name="aiebuild reads", node_class=SCons.Node.Node)
+
+
+def no_scanner() -> Any:
+    """Return a scanner that finds nothing: sources are not searched by patterns, the compiler says what it read."""
+    return SCons.Scanner.ScannerBase(function=lambda node, env, path: [], name="aiebuild none")  # noqa: ARG005 - SCons's signature
+
+
+def _scan(node: Any, env: Any, path: Any) -> list[Any]:
+    del path
+    step: Step = env["AIE_STEP"]
+    return dependencies(step, env, node) if step.depfile else []
+
+
+def dependencies(step: Step, env: Any, target: Any) -> list[Any]:
+    """Return the nodes of everything that the step read in its last run, beside its sources.
+
+    Files of the project are nodes; files outside it (the compiler's own headers) are one value, the digest of their
+    contents; files that were absent and now exist are a value that names them. Headers that the project generates
+    are found by scanning too, since there is no record before the first run.
+    """
+    session: Session = env["AIE_SESSION"]
+    reads = depfile.read(session.root / record_of(step))
+    top = env.fs.Top
+    generated = _generated_headers(step, env, target)
+    if reads is None:
+        session.unrecorded += 1
+        return [*generated, env.Value(f"no record {session.unrecorded} of what {step.outputs[0]} read, {session.started_at}")]
+    nodes = [top.File(name) for name in reads.files if session.exists(name)]
+    nodes += [node for node in generated if node not in nodes]
+    if reads.external:
+        nodes.append(env.Value(f"files outside the project: {session.fingerprints.of_all(reads.external)}"))
+    appeared = [name for name in reads.absent if session.exists(name)]
+    if appeared:
+        nodes.append(env.Value(f"new files that may be found first: {', '.join(appeared)}"))
+    return nodes
+
+
+STORE = 2
+"""Our entry in SCons's table of ways to store what is known of a node (0: not at all, 1: as SCons does)."""
+
+
+def install_store() -> None:
+    """Add our entry to the table; SCons calls it under the lock of its scheduler, once a target is built."""
+    SCons.Node.store_info_map[STORE] = _store
+
+
+def _store(node: Any) -> None:
+    """Store a target, with the dependencies that its step found out in this run."""
+    if node.executor is not None and node.has_builder():
+        env = node.get_build_env()
+        step: Step = env["AIE_STEP"]
+        if step.depfile and step.outputs[0] in env["AIE_SESSION"].fresh:
+            _set_dependencies(node, step, env)
+    SCons.Node.store_info_file(node)
+
+
+def _set_dependencies(node: Any, step: Step, env: Any) -> None:
+    found = dependencies(step, env, node)
+    for dependency in found:
+        dependency.get_ninfo().csig = dependency.get_csig()
+    node.implicit = found
+    node.implicit_set = set(found)
+    node._children_reset()  # noqa: SLF001 - the same that Node.add_to_implicit does
+
+
+def _generated_headers(step: Step, env: Any, target: Any) -> list[Any]:
+    """Return the headers that other steps of the graph make and that the sources include, by scanning."""
+    if not step.search:
+        return []
+    folders = tuple(env.fs.Top.Dir(name) for name in step.search)
+    near = {node.dir for node in target.sources} | set(folders)
+    if not any(_makes_headers(folder) for folder in near):
+        return []
+    c_scanner = SCons.Scanner.C.CScanner()
+    found: list[Any] = []
+    for source in target.sources:
+        found += source.get_implicit_deps(env, c_scanner, lambda _: folders)
+    return sorted({node for node in found if node.has_builder()}, key=str)
+
+
+def _makes_headers(folder: Any) -> bool:
+    entries = getattr(folder, "entries", {})
+    return any(
+        name.endswith(HEADERS) and hasattr(node, "has_builder") and node.has_builder()
+        for name, node in entries.items()
+    )

@@ -1,0 +1,126 @@
+"""What one SCons run of ours holds: the project's folder, options, remembered digests, and what was done."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from aiebuild.errors import AieBuildBug, Location, RecipeError
+from aiebuild.fingerprint import Fingerprints
+from aiebuild.toolchains.python import python_tool
+
+if TYPE_CHECKING:
+    from aiebuild.environment import Environment
+    from aiebuild.scons.words import DesignNodes
+    from aiebuild.step import Step
+    from aiebuild.toolchains.compiler import Toolchain
+    from aiebuild.toolchains.python import PythonTool
+
+STATE = ".aiebuild"
+"""The folder inside the build folder that holds what aiebuild remembers."""
+
+NEEDS = {"mlir": ("jinja2", "markupsafe", "xdsl"), "host": ("ml_dtypes", "numpy")}
+
+
+class Session:
+    """One run in one project.
+
+    Args:
+        root: the folder of the `SConstruct`.
+        build_dir: where everything is built, relative to the root unless absolute.
+        environment: the snapshot of the process's variables.
+        verbose: whether whole commands are shown.
+    """
+
+    def __init__(self, root: Path, build_dir: str, environment: Environment, *, verbose: bool = False) -> None:
+        self.root = root
+        self.build_dir = build_dir.rstrip("/")
+        self.environment = environment
+        self.verbose = verbose
+        self.step_variables = environment.for_steps()
+        self.state = root / build_dir / STATE
+        self.fingerprints = Fingerprints(self.state / "fingerprints.json")
+        self.started = time.monotonic()
+        self.started_at = time.time_ns()
+        self.unrecorded = 0
+        self.done: list[Step] = []
+        self.fresh: set[str] = set()
+        self.failed: list[Step] = []
+        self.designs: list[DesignNodes] = []
+        self.lock: IO[str] | None = None
+        self._toolchains: dict[tuple[str, str, str], Toolchain] = {}
+        self._tools: dict[str, PythonTool] = {}
+        self._listings: dict[str, frozenset[str]] = {}
+        self._planned: dict[str, tuple[str, Location | None]] = {}
+
+    def toolchain(self, name: str, arch: str, mode: str) -> Toolchain:
+        """Return a toolchain, found and identified once a run."""
+        key = (name, arch, mode)
+        if key not in self._toolchains:
+            self._toolchains[key] = self._find_toolchain(*key)
+        return self._toolchains[key]
+
+    def python(self, part: str) -> PythonTool:
+        """Return a part of aiebuild as a tool, identified once a run."""
+        if part not in self._tools:
+            self._tools[part] = python_tool(part, NEEDS[part], self.fingerprints)
+        return self._tools[part]
+
+    def exists(self, name: str) -> bool:
+        """Return whether a file exists; each folder is listed once a run."""
+        folder, _, base = str(self.root / name).rpartition("/")
+        names = self._listings.get(folder)
+        if names is None:
+            names = self._listings[folder] = _names(folder)
+        return base in names
+
+    def forget_listings(self) -> None:
+        """Look at folders anew: a step may have written into them."""
+        self._listings.clear()
+
+    def is_planned(self, step: Step) -> bool:
+        """Return whether this very step is planned already.
+
+        Raises:
+            RecipeError: where another recipe makes a different step for the same file.
+        """
+        known = self._planned.get(step.outputs[0])
+        if known is None:
+            self._planned[step.outputs[0]] = (step.signature, step.where)
+            return False
+        if known[0] != step.signature:
+            message = f"two different recipes for {step.outputs[0]}: the other one is at {known[1]}"
+            raise RecipeError(message, step.where, "give one of them another target, or say the same in both")
+        return True
+
+    def count(self, step: Step) -> None:
+        """Note a step that was run to its end."""
+        self.done.append(step)
+        self.fresh.add(step.outputs[0])
+        self.forget_listings()
+
+    def _find_toolchain(self, name: str, arch: str, mode: str) -> Toolchain:
+        memory = self.state / f"toolchain-{name}.json"
+        if name == "host":
+            from aiebuild.toolchains import host  # noqa: PLC0415 - only the toolchain in use is loaded
+
+            return host.find_toolchain(self.environment, mode, self.fingerprints, memory)
+        if name == "peano":
+            from aiebuild.toolchains import peano  # noqa: PLC0415 - only the toolchain in use is loaded
+
+            return peano.find_toolchain(self.environment, arch, mode, self.fingerprints, memory)
+        raise AieBuildBug(f"no toolchain is called {name}")
+
+
+def _names(folder: str) -> frozenset[str]:
+    try:
+        return frozenset(os.listdir(folder))
+    except OSError:
+        return frozenset()
+
+
+def project_path(path: Path, root: Path) -> str:
+    """Return a path relative to the project where it is below it, with forward slashes."""
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)

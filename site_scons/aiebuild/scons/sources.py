@@ -1,0 +1,70 @@
+"""Finding the files that recipes name: `#` is the project's folder, `{arch}` the arch, with its fallback."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aiebuild.errors import RecipeError, nearest
+from aiebuild.scons.session import project_path
+
+if TYPE_CHECKING:
+    from aiebuild.errors import Location
+    from aiebuild.model import CoreArchive, CoreObject, Prebuilt
+
+
+def located(name: str, folder: Path, root: Path) -> str:
+    """Return a recipe's path relative to the project: `#` starts at its root, else the recipe's folder counts."""
+    path = root / name[1:].lstrip("/") if name.startswith("#") else folder / name
+    return project_path(_plain(path), root)
+
+
+def find_source(item: CoreObject, arch: str, folder: Path, root: Path) -> str:
+    """Return the source of a core object for an arch, relative to the project.
+
+    Raises:
+        RecipeError: where there is none, with the places that were tried.
+    """
+    chosen = item.host_source if arch == "host" and item.host_source else str(item.source)
+    return _find(chosen, arch, folder, root, item.where, f"CoreObject {item.name!r}")
+
+
+def find_member_sources(item: CoreArchive, arch: str, folder: Path, root: Path) -> tuple[str, ...]:
+    """Return the sources of an archive's members for an arch, relative to the project."""
+    chosen = item.host_sources if arch == "host" and item.host_sources else item.sources
+    word = f"CoreArchive {item.name!r}"
+    return tuple(_find(source, arch, folder, root, item.where, word) for source in chosen)
+
+
+def prebuilt_file(item: Prebuilt, arch: str, folder: Path, root: Path) -> str:
+    """Return the file of a prebuilt object or archive for an arch, relative to the project."""
+    return _find(item.file, arch, folder, root, item.where, f"Prebuilt {item.name!r}")
+
+
+def _find(source: str, arch: str, folder: Path, root: Path, where: Location | None, word: str) -> str:
+    tried = [located(name, folder, root) for name in _spellings(source, arch)]
+    for name in tried:
+        if (root / name).is_file():
+            return name
+    raise RecipeError(
+        f"{word} for arch={arch}: no such source: {' or '.join(tried)}", where, _advice(source, arch, tried, root)
+    )
+
+
+def _spellings(source: str, arch: str) -> tuple[str, ...]:
+    if "{arch}" not in source:
+        return (source,)
+    return source.replace("{arch}", arch), source.replace("{arch}/", "").replace("{arch}", "")
+
+
+def _advice(source: str, arch: str, tried: list[str], root: Path) -> str:
+    if arch == "host" and "{arch}" in source:
+        return 'give host_source="...": the same functions in plain C++, for this machine'
+    folder = (root / tried[-1]).parent
+    names = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
+    near = nearest(Path(tried[-1]).name, names)
+    return f"did you mean {project_path(folder / near, root)!r}?" if near else ""
+
+
+def _plain(path: Path) -> Path:
+    return path.resolve() if ".." in path.parts else path
