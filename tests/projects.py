@@ -121,7 +121,8 @@ module {{
     }}
     aie.runtime_sequence(%X: memref<32xi32>, %Y: memref<32xi32>) {{
       aiex.npu.dma_memcpy_nd(%X[0, 0, 0, 0][1, 1, 1, 32][0, 0, 0, 1]) {{id = 0 : i64, metadata = @in}} : memref<32xi32>
-      aiex.npu.dma_memcpy_nd(%Y[0, 0, 0, 0][1, 1, 1, 32][0, 0, 0, 1]) {{id = 1 : i64, metadata = @out, issue_token = true}} : memref<32xi32>
+      aiex.npu.dma_memcpy_nd(%Y[0, 0, 0, 0][1, 1, 1, 32][0, 0, 0, 1])
+        {{id = 1 : i64, metadata = @out, issue_token = true}} : memref<32xi32>
       aiex.npu.dma_wait {{symbol = @out}}
     }}
   }}
@@ -174,3 +175,27 @@ def add_design(
     project.write(f"designs/{name}/SConscript", f'"""{name}."""\n\nImport("env", "p")\n\n{recipe}\n')
     project.write(f"designs/{name}/{name}.mlir.j2", one_core_mlir(functions))
     project.write(f"designs/{name}/check.py", check)
+
+
+BY_HAND = """\
+from aiebuild.scons import aie
+
+DefaultEnvironment(tools=[])
+env = Environment(tools=[aie])
+{body}
+"""
+
+
+class HandMade(Project):
+    """A project whose `SConstruct` uses the builders by hand, at explicit targets."""
+
+    def script(self, body: str) -> None:
+        """Write the `SConstruct`: `env` has the builders."""
+        self.write("SConstruct", BY_HAND.format(body=body))
+
+
+TWO_OBJECTS = """\
+a = env.AieObject("out/a.o", "src/a.cc")
+b = env.AieObject("out/b.o", "src/b.cc")
+env.AieArchive("out/libab.a", [a, b])
+"""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -117,8 +118,8 @@ class Parameter:
             return _BOOL[word.lower()]
         if self.type == "int" and _INT.fullmatch(word):
             return self.check(int(word, 16 if "x" in word.lower() else 10))
-        if self.type == "float" and _FLOAT.fullmatch(word):
-            return self.check(float(word))
+        if self.type == "float" and _FLOAT.fullmatch(word) and math.isfinite(number := float(word)):
+            return self.check(number)
         raise ContractError(f"{self.name}={text} is not {self._a_type}", self.where, _FORM[self.type])
 
     def check(self, value: Scalar) -> Scalar:
@@ -293,8 +294,7 @@ def _from_record(record: Mapping[str, Any], path: Path) -> Contract:
         file=file,
         devices=tuple(record["devices"]),
         parameters=tuple(
-            Parameter(**{**located(entry), "choices": tuple(entry["choices"])})
-            for entry in record["parameters"]
+            Parameter(**{**located(entry), "choices": tuple(entry["choices"])}) for entry in record["parameters"]
         ),
         derived=tuple(Derived(**parsed(entry)) for entry in record["derived"]),
         rules=tuple(Rule(**parsed(entry)) for entry in record["rules"]),

@@ -76,9 +76,7 @@ class _Builder:
         parameters = [self._parameter(name, entry) for name, entry in self._section("parameters")]
         derived = [self._derived(name, entry) for name, entry in self._section("derive")]
         names = [*self._known(None), *self._data.get("derive", {})]
-        rules = [
-            self._rule(position, entry, names) for position, entry in enumerate(self._data.get("require", []))
-        ]
+        rules = [self._rule(position, entry, names) for position, entry in enumerate(self._data.get("require", []))]
         self._check_names("arguments")
         return {
             "description": self._data["description"],
@@ -120,9 +118,7 @@ class _Builder:
     def _parameter(self, name: str, entry: Mapping[str, Any]) -> dict[str, Any]:
         path = ("parameters", name)
         if name in _TAKEN:
-            self._document.refuse(
-                path, f"a parameter cannot be called {name!r}", "the name has a meaning of its own"
-            )
+            self._document.refuse(path, f"a parameter cannot be called {name!r}", "the name has a meaning of its own")
         limits = {key: self._limit(path, entry, key) for key in ("min", "max", "multiple_of")}
         choices = tuple(entry.get("choices", ()))
         where = self._document.where(path)
@@ -180,9 +176,7 @@ class _Builder:
         for device in self._devices():
             if device.name not in defaults and device.arch not in defaults:
                 message = f"{path[-1]} has no default for {device.name} or its arch {device.arch}"
-                self._document.refuse(
-                    (*path, "default"), message, f"it has defaults for: {', '.join(defaults)}"
-                )
+                self._document.refuse((*path, "default"), message, f"it has defaults for: {', '.join(defaults)}")
 
     def _known(self, before: str | None) -> list[str]:
         """Return the names that an expression can use: parameters, and what is derived before `before`."""
@@ -195,9 +189,7 @@ class _Builder:
             message = f"a derived parameter cannot be called {name!r}"
             self._document.refuse(path, message, "the name has a meaning of its own")
         if name in self._parameters:
-            message = (
-                f"{name!r} is derived, and declared as a parameter in line {self._line('parameters', name)}"
-            )
+            message = f"{name!r} is derived, and declared as a parameter in line {self._line('parameters', name)}"
             self._document.refuse(path, message)
         text = self._expression((*path, "is"), entry["is"], self._known(name)) if "is" in entry else None
         table = self._table(path, entry) if "of" in entry else {}
@@ -232,11 +224,7 @@ class _Builder:
         parameter = self._parameters.get(source)
         if parameter is None:
             return []
-        return (
-            ["true", "false"]
-            if parameter.type == "bool"
-            else [as_text(choice) for choice in parameter.choices]
-        )
+        return ["true", "false"] if parameter.type == "bool" else [as_text(choice) for choice in parameter.choices]
 
     def _table_key(self, path: contract_yaml.Path, source: str, key: str, possible: list[str]) -> str:
         if possible and key not in possible:

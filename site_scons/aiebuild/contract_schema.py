@@ -24,13 +24,20 @@ _TYPES = {
     "object": "a mapping",
 }
 
+_DERIVED = "for example: {is: M // m}, {of: dtype, map: {i8: i32}}"
+
+_ONLY_FOR = {
+    "choices": "type: choice",
+    "multiple_of": "type: int",
+    "min": "type: int and type: float",
+    "max": "type: int and type: float",
+}
+
 
 def check(document: Document) -> None:
     """Note in the document everything in it that does not fit `design.schema.json`."""
     schema = json.loads((pathlib.Path(__file__).parent / "design.schema.json").read_bytes())
-    faults: Iterator[jsonschema.ValidationError] = jsonschema.Draft202012Validator(schema).iter_errors(
-        document.data
-    )
+    faults: Iterator[jsonschema.ValidationError] = jsonschema.Draft202012Validator(schema).iter_errors(document.data)
     for fault in faults:
         for path, message, hint in _said(fault):
             document.refuse(path, message, hint)
@@ -39,6 +46,9 @@ def check(document: Document) -> None:
 def _said(fault: jsonschema.ValidationError) -> Iterator[tuple[Path, str, str]]:
     """Yield path, message and hint for each thing that one fault of the schema stands for."""
     path: Path = tuple(fault.absolute_path)
+    if "propertyNames" in fault.absolute_schema_path:
+        # Then the instance is a key, and the path that of the mapping which has it.
+        path = (*path, str(fault.instance))
     name = f"{path[-1]!r}" if path and isinstance(path[-1], str) else "the entry" if path else "the contract"
     rule, instance, wanted = fault.validator, cast("Any", fault.instance), cast("Any", fault.validator_value)
     schema = cast("dict[str, Any]", fault.schema)
@@ -70,16 +80,12 @@ def _said_of_value(fault: jsonschema.ValidationError, name: str) -> tuple[str, s
         twice = next(entry for entry in found if found.count(entry) > 1)
         return f"{name} has {shown(twice)} twice", ""
     if rule == "oneOf":
-        return f"{name} must say either 'is', or 'of' and 'map'", schema["description"]
+        return f"{name} must say either 'is', or 'of' and 'map'", _DERIVED
     if rule == "exclusiveMinimum":
         return f"{name} must be greater than {wanted}, not {shown(found)}", ""
     if rule in {"minItems", "minProperties", "minLength"}:
         return f"{name} must not be empty", ""
-    return f"{name} is not for this type of parameter", _only_for(name)
-
-
-def _only_for(name: str) -> str:
-    return {"'choices'": "type: choice", "'multiple_of'": "type: int"}.get(name, "type: int, or type: float")
+    return f"{name} is not for this type of parameter", f"it is for {_ONLY_FOR[str(found)]}"
 
 
 def _wrong_type(name: str, wanted: str | list[str], found: object) -> tuple[str, str]:

@@ -70,7 +70,7 @@ def read(content: bytes, file: str) -> Document:
         raise ContractError(f"not YAML: {message}", where) from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ContractError(f"not YAML: {error}", Location(file)) from None
-    reader = _Reader(Document(file, None, {}))
+    reader = _Reader(Document(file, None, {(): 1}))
     data = None if root is None else reader.value(root, ())
     return Document(file, data, reader.document.lines, reader.document.errors)
 

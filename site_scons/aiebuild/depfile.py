@@ -30,10 +30,10 @@ class Reads:
 
 
 def parse_make(text: str) -> tuple[str, ...]:
-    """Return the prerequisites of the first rule of a make-style depfile, in order, none twice.
+    r"""Return the prerequisites of the first rule of a make-style depfile, in order, none twice.
 
-    The form is what GCC and Clang write: `target: a b \\` over several lines, with a space in a name as `\\ `, `#` as
-    `\\#` and `$` as `$$`.
+    The form is what GCC and Clang write: `target: a b \` over several lines, with a space in a name as `\ `, `#` as
+    `\#` and `$` as `$$`.
     """
     rules = text.replace("\\\n", " ")
     first = rules.split("\n", 1)[0]

@@ -52,9 +52,7 @@ class Environment:
     def for_steps(self) -> dict[str, str]:
         """Return the environment that steps run in, before a step adds its own values."""
         inherited = {
-            name: value
-            for name, value in self.variables
-            if name in PASSED_ON or name.startswith(STAND_IN_PREFIX)
+            name: value for name, value in self.variables if name in PASSED_ON or name.startswith(STAND_IN_PREFIX)
         }
         return inherited | {"LC_ALL": "C", "PYTHONHASHSEED": "0", "SOURCE_DATE_EPOCH": "315532800"}
 

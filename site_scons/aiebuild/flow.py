@@ -6,7 +6,6 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from aiebuild.model import Compilation
 from aiebuild.step import Step
 from aiebuild.toolchains.compiler import archive_command, compile_command, rename_command
 from aiebuild.toolchains.python import VARIABLES
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from aiebuild.errors import Location
-    from aiebuild.model import Design
+    from aiebuild.model import Compilation, Design
     from aiebuild.toolchains.compiler import Toolchain
     from aiebuild.toolchains.python import PythonTool
 
@@ -37,9 +36,7 @@ class Origin:
     word: str
 
 
-def plan_object(
-    compilation: Compilation, toolchain: Toolchain, output: str, origin: Origin
-) -> tuple[Planned, ...]:
+def plan_object(compilation: Compilation, toolchain: Toolchain, output: str, origin: Origin) -> tuple[Planned, ...]:
     """Return the steps that make one object: its text as a file first, where it has no source file."""
     if not compilation.is_text:
         return (_compile(compilation, toolchain, compilation.source, output, origin),)
@@ -58,9 +55,7 @@ def plan_object(
     )
 
 
-def _compile(
-    compilation: Compilation, toolchain: Toolchain, source: str, output: str, origin: Origin
-) -> Planned:
+def _compile(compilation: Compilation, toolchain: Toolchain, source: str, output: str, origin: Origin) -> Planned:
     said = f"{output}.d.make"
     commands = [compile_command(toolchain, compilation, source, output, said)]
     if compilation.renames:
@@ -157,7 +152,19 @@ def plan_mlir(plan: DesignPlan, mlir: PythonTool) -> tuple[Planned, ...]:
         mlir,
         f"render  {template}",
         (text, lines),
-        ("render", template, "--parameters", parameters, *search, "-o", text, "--lines", lines, "--depfile", read),
+        (
+            "render",
+            template,
+            "--parameters",
+            parameters,
+            *search,
+            "-o",
+            text,
+            "--lines",
+            lines,
+            "--depfile",
+            read,
+        ),
         depfile=read,
     )
     declared = tuple(word for name in plan.links for word in ("--declared", name))
@@ -184,9 +191,7 @@ def plan_host_run(plan: DesignPlan, host: PythonTool, toolchain: Toolchain) -> t
     """Return the steps from checked MLIR and objects to a run on this machine, compared with the reference."""
     generic, facts = plan.file(".generic.mlir"), plan.file(".facts.json")
     cores, kernels = plan.file(".cores.py"), plan.file(".kernels.zip")
-    translate = _python_step(
-        plan, host, f"cores   {generic}", (cores,), ("translate", generic, "-o", cores)
-    )
+    translate = _python_step(plan, host, f"cores   {generic}", (cores,), ("translate", generic, "-o", cores))
     objects = tuple(word for name, file in plan.links.items() for word in ("--object", f"{name}={file}"))
     link = _python_step(
         plan,

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def hold(path: Path, tell: Callable[[str], None]) -> IO[str] | None:
-    """Take the lock of a build folder and keep it until the returned file is closed, at the latest by the process's end.
+    """Take the lock of a build folder, until the returned file is closed or the process ends.
 
     Waits for as long as another build holds it, after saying which process that is. Returns None on systems without
     `flock`, where nothing is locked.

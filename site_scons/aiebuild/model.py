@@ -19,7 +19,7 @@ NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.+-]*\Z")
 SYMBOL = re.compile(r"[A-Za-z_$.][A-Za-z0-9_$.]*\Z")
 KEY_DIGITS = 12
 
-Defines = tuple[tuple[str, Union[str, None]], ...]
+Defines = tuple[tuple[str, str | None], ...]
 
 
 def digest_key(parts: Sequence[object]) -> str:
@@ -184,7 +184,7 @@ class Prebuilt:
         return self.filename or PurePosixPath(self.file).name
 
 
-Linkable = Union[CoreObject, CoreArchive, Prebuilt]
+Linkable = Union[CoreObject, CoreArchive, Prebuilt]  # noqa: UP007 - evaluated at run time, where 3.10 is the oldest Python
 
 
 @dataclass(frozen=True)
@@ -239,7 +239,7 @@ def make(word: type[Word], values: Mapping[str, Any], where: Location) -> Word:
     for name in required:
         if name not in values:
             raise RecipeError(f"{word.__name__} needs {name!r}", where)
-    settled = {key: _settle(word.__name__, key, value, where) for key, value in values.items()}
+    settled: dict[str, Any] = {key: _settle(word.__name__, key, value, where) for key, value in values.items()}
     return word(**settled, where=where)
 
 

@@ -39,9 +39,7 @@ class Recipe(Protocol):
         flags: Sequence[str] = (),
         filename: str = "",
     ) -> CoreArchive: ...
-    def Prebuilt(
-        self, name: str, *, file: str, functions: Sequence[str] = (), filename: str = ""
-    ) -> Prebuilt: ...
+    def Prebuilt(self, name: str, *, file: str, functions: Sequence[str] = (), filename: str = "") -> Prebuilt: ...
     def Design(
         self,
         *,

@@ -90,17 +90,14 @@ def settle(
     """
     chosen = _device(contract, arch, device)
     defaults = {
-        parameter.name: parameter.default(chosen, arch, devices.find(chosen).arch)
-        for parameter in contract.parameters
+        parameter.name: parameter.default(chosen, arch, devices.find(chosen).arch) for parameter in contract.parameters
     }
     preset = _variant(contract, variant).values if variant else {}
     parameters = {**defaults, **preset, **_given(contract, given)}
     context = {"arch": arch, "device": chosen}
     derived = _derived(contract, {**parameters, **context})
     raise_all(_broken_rules(contract, {**parameters, **derived, **context}))
-    changed = {
-        name: value for name, value in sorted(parameters.items()) if as_text(value) != as_text(defaults[name])
-    }
+    changed = {name: value for name, value in sorted(parameters.items()) if as_text(value) != as_text(defaults[name])}
     return Settled(contract.name, arch, chosen, parameters, derived, changed, variant or None)
 
 
@@ -118,9 +115,7 @@ def _device(contract: Contract, arch: str, device: str | None) -> str:
         raise ContractError(message, contract.where("devices"), hint)
     if device not in fitting:
         message = f"device {device!r} is of arch {devices.find(device).arch!r}, not {arch!r}"
-        raise ContractError(
-            message, contract.where("devices"), f"devices of arch {arch!r}: {', '.join(fitting)}"
-        )
+        raise ContractError(message, contract.where("devices"), f"devices of arch {arch!r}: {', '.join(fitting)}")
     return device
 
 
@@ -178,9 +173,7 @@ def _derive(derived: Derived, values: Mapping[str, Scalar]) -> Scalar:
         try:
             return derived.expression.evaluate(values)
         except ContractError as error:
-            said = (
-                f"{derived.name} cannot be derived: {error.message}{_with(derived.expression.names, values)}"
-            )
+            said = f"{derived.name} cannot be derived: {error.message}{_with(derived.expression.names, values)}"
             raise ContractError(said, derived.where, error.hint) from None
     key = as_text(values[derived.of])
     if key in derived.table:
@@ -215,4 +208,6 @@ def _with(names: tuple[str, ...], values: Mapping[str, Scalar]) -> str:
 
 def _escaped(text: str) -> str:
     """Return the text with each byte that a name of a folder should not have as `%` and two hex digits."""
-    return re.sub(rb"[^A-Za-z0-9_.+-]", lambda found: b"%%%02x" % found[0][0], text.encode()).decode()
+    return re.sub(
+        rb"[^A-Za-z0-9_.+-]", lambda found: b"%%%02x" % found[0][0], text.encode(errors="surrogatepass")
+    ).decode()

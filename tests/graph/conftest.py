@@ -5,32 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from projects import Project, new_project
+from projects import TWO_OBJECTS, HandMade, Project, new_project
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-BY_HAND = """\
-from aiebuild.scons import aie
-
-DefaultEnvironment(tools=[])
-env = Environment(tools=[aie])
-{body}
-"""
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     """An empty project with the repository's own `SConstruct`."""
     return new_project(tmp_path / "project")
-
-
-class HandMade(Project):
-    """A project whose `SConstruct` uses the builders by hand, at explicit targets."""
-
-    def script(self, body: str) -> None:
-        """Write the `SConstruct`: `env` has the builders."""
-        self.write("SConstruct", BY_HAND.format(body=body))
 
 
 @pytest.fixture
@@ -42,10 +26,3 @@ def hand_made(tmp_path: Path) -> HandMade:
     project.write("src/b.cc", 'extern "C" int b() { return 2; }\n')
     project.script(TWO_OBJECTS)
     return project
-
-
-TWO_OBJECTS = """\
-a = env.AieObject("out/a.o", "src/a.cc")
-b = env.AieObject("out/b.o", "src/b.cc")
-env.AieArchive("out/libab.a", [a, b])
-"""

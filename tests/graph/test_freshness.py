@@ -8,13 +8,12 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
-from conftest import TWO_OBJECTS
+from projects import TWO_OBJECTS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conftest import HandMade
-    from projects import Project
+    from projects import HandMade
 
 ALL = ["compile src/a.cc", "compile src/b.cc", "archive out/libab.a"]
 
@@ -325,7 +324,7 @@ def test_a_failed_step_leaves_no_target_and_the_next_build_is_right(hand_made: H
     assert hand_made.build().steps == []
 
 
-def test_include_variables_of_the_shell_do_not_reach_the_compiler(project: Project, hand_made: HandMade) -> None:
+def test_include_variables_of_the_shell_do_not_reach_the_compiler(hand_made: HandMade) -> None:
     hand_made.write("elsewhere/only.h", "#define ONLY 1\n")
     hand_made.write("src/b.cc", '#include <only.h>\nextern "C" int b() { return ONLY; }\n')
     hand_made.variables["CPLUS_INCLUDE_PATH"] = str(hand_made.root / "elsewhere")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from aiebuild.host.emitter import Function
     from aiebuild.mlir.ir import Op
 
-PORTS = ("Produce", "Consume")
+PORTS = ("produce", "consume")
 
 
 def _fifo(function: Function, op: Op) -> tuple[str, int, Op]:
@@ -44,6 +44,11 @@ def _depth(function: Function, op: Op, fifo: Op, port: int) -> int:
     return found[0]
 
 
+def _end(function: Function, name: str, port: int) -> str:
+    """Return the name in the function's text of the core's end of a FIFO."""
+    return function.fetched(f"_core.end({name!r}, {port})", f"{name}_{PORTS[port]}")
+
+
 def _acquire(function: Function, op: Op) -> None:
     name, port, fifo = _fifo(function, op)
     count = function.reader.integer(op, "size")
@@ -53,11 +58,11 @@ def _acquire(function: Function, op: Op) -> None:
         raise function.reader.refuse(
             op, f"acquires {count} objects of `{name}`, which has a depth of {depth}: it would wait for ever", hint
         )
-    end = function.fetched(f"_core.end({name!r}, {port})", "end")
+    end = _end(function, name, port)
     objects = function.name(op.results[0])
     function.write(f"while ({objects} := {end}.acquire({count})) is None:", op)
     with function.indented():
-        function.write(f"yield {end}.lane", op)
+        function.write(f"yield {end}", op)
 
 
 def _access(function: Function, op: Op) -> None:
@@ -67,13 +72,13 @@ def _access(function: Function, op: Op) -> None:
 
 def _release(function: Function, op: Op) -> None:
     name, port, _ = _fifo(function, op)
-    end = function.fetched(f"_core.end({name!r}, {port})", "end")
+    end = _end(function, name, port)
     function.write(f"{end}.release({function.reader.integer(op, 'size')})", op)
 
 
 def _use_lock(function: Function, op: Op) -> None:
     name, value, kind = lock_use(function.unit.design, op)
-    lock = function.fetched(f"_core.lock({name!r})", "lock")
+    lock = function.fetched(f"_core.lock({name!r})", f"{name}_lock")
     if kind == "+":
         function.write(f"{lock}.give({value})", op)
         return

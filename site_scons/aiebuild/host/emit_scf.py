@@ -162,7 +162,7 @@ def _call_kernel(function: Function, op: Op, name: str) -> None:
     """Write the call of an external function: memrefs are passed as the address of their first element."""
     if len(op.results) > 1:
         raise function.reader.refuse(op, f"`{name}` has {len(op.results)} results, a kernel has one at the most")
-    kernel = function.fetched(f"_core.kernel({name!r})", "kernel")
+    kernel = function.fetched(f"_core.kernel({name!r})", f"{name}_kernel")
     arguments = [str(function.unit.site(op, f"`{name}`"))]
     for value in op.operands:
         view = value.type.startswith("memref")

@@ -123,9 +123,11 @@ class Function:
         interval = self.ranges.get(value, ranges.limits(bits) if bits else (0, 0))
         return Operand(self.text(value), value.type, interval)
 
-    def fetched(self, expression: str, kind: str) -> str:
+    def fetched(self, expression: str, wanted: str) -> str:
         """Return the name of something that the function fetches once, at its start: a kernel, an end, a lock."""
-        return self.fetches.setdefault(expression, f"_{kind}_{len(self.fetches)}")
+        if expression not in self.fetches:
+            self.fetches[expression] = f"_{self.fresh(wanted)}"
+        return self.fetches[expression]
 
     # Lines
 

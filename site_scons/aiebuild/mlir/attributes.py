@@ -77,10 +77,8 @@ def symbol(text: str) -> str:
         position = match.end()
         if position == len(stripped):
             return "::".join(names)
-        if not stripped.startswith("::", position):
-            break
-        position += 2
-    _refuse("a reference such as `@name`", text)
+        position += 2 if stripped.startswith("::", position) else 0
+    return _refuse("a reference such as `@name`", text)
 
 
 def array(text: str) -> list[str]:

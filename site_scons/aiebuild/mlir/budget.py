@@ -4,11 +4,11 @@ Object FIFOs are counted as what mlir-aie makes of them (`--aie-objectFifo-state
 
 - a FIFO whose ends share memory costs its objects and two locks in that memory, and no DMA, unless it has
   `via_DMA`, a repeat count, an access pattern, several consumers, or takes part in a link;
-- else each end costs one DMA channel, and each end that is not at a shim tile one descriptor, and room, for each
-  object. Where a core acquires n objects at once there are n + 1 of them, or 1 for n = 1 and a depth of 1; where no
-  core acquires, as many as the depth; where the text states a depth for each end, that many;
-- the FIFOs of a link share the objects of one: the only input, or the only output of a join. A distribute or join
-  divides each object into pieces: one descriptor for each piece at the whole side, two locks for each piece;
+- else each end costs one DMA channel, and each end that is not at a shim tile one descriptor, and room, for
+  each object. Where a core acquires n objects at once there are n + 1 of them, or 1 for n = 1 and a depth of
+  1; where no core acquires, as many as the depth; where the text states a depth for each end, that many;
+- the FIFOs of a link share the objects of one: the only input, or the only output of a join. A distribute or
+  join divides each object into pieces: one descriptor a piece at the whole side, two locks a piece;
 - a shim end has two locks and no descriptors of its own: those are the runtime sequence's.
 """
 
@@ -17,7 +17,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from aiebuild.errors import Location
 from aiebuild.mlir import attributes
 from aiebuild.mlir.fabric import (
     CONSUME,
@@ -33,7 +32,6 @@ from aiebuild.mlir.fabric import (
     size_in_bytes,
     stack_size,
     symbol,
-    tile,
     tile_of,
 )
 from aiebuild.mlir.handmade import channels as handmade_channels
@@ -42,16 +40,25 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from aiebuild.devices import Coordinates, Device, TileKind
+    from aiebuild.errors import Location
     from aiebuild.mlir.ir import Module
 
 
 @dataclass(frozen=True)
 class Part:
-    """Something that takes data memory or locks: `what` says it in words, `amount` counts bytes or locks."""
+    """Something that takes data memory or locks.
+
+    Attributes:
+        what: in words.
+        amount: bytes or locks.
+        where: the line.
+        each: bytes of one object of a FIFO, else 0.
+    """
 
     what: str
     amount: int
     where: Location
+    each: int = 0
 
 
 @dataclass(frozen=True)
@@ -102,7 +109,7 @@ class TileBudget:
         return sum(part.amount for part in self.locks)
 
     def group(self, number_: int) -> tuple[Channel, ...]:
-        """Return the channels that share a group of descriptors: the even (0) or odd (1) ones, where there are two."""
+        """Return the channels of a group of descriptors: of two groups the even (0) or the odd (1) ones."""
         groups = self.kind.descriptor_groups
         return tuple(channel for channel in self.channels if channel.index % groups == number_)
 
@@ -123,7 +130,7 @@ class _Account:
 
 @dataclass(frozen=True)
 class Pool:
-    """The objects of one or more FIFO ends in a tile's memory: how many, and into how many pieces each is divided."""
+    """The objects of FIFO ends in a tile's memory: how many, and into how many pieces each is divided."""
 
     place: Coordinates
     count: int
@@ -172,7 +179,7 @@ class _Counter:
         for fifo in self.fabric.fifos.values():
             shared = direct_memory(self.fabric, fifo)
             if shared is not None:
-                self._store(fifo, Pool(shared, fifo.depths[0]))
+                self._store(fifo, Pool(shared, fifo.depth(0)))
                 continue
             for end, place in enumerate(fifo.ends):
                 if place is not None:
@@ -189,9 +196,7 @@ class _Counter:
                 size = size_in_bytes(attributes.memref(op.results[0].type)) or 0
                 self.at(place).memory.append(Part(f"buffer {symbol(op) or ''} {size:,} B", size, where(op)))
             elif op.name == "aie.lock":
-                self.at(place).locks.append(
-                    Part(f"lock {symbol(op) or number(op, 'lockID', -1)}", 1, where(op))
-                )
+                self.at(place).locks.append(Part(f"lock {symbol(op) or number(op, 'lockID', -1)}", 1, where(op)))
             else:
                 size = stack_size(op)
                 self.at(place).memory.append(Part(f"stack {size:,} B", size, where(op)))
@@ -200,18 +205,15 @@ class _Counter:
             self.at(place).channels.append(Channel(what, direction, index, descriptors, where(op)))
 
     def _link_pools(self) -> Iterator[tuple[tuple[str, Coordinates], tuple[Pool, int]]]:
-        """Count the objects of each link; yield its pool for each FIFO, with the pieces that the FIFO's end moves."""
+        """Count the objects of each link; yield its pool for each FIFO, and the pieces that its end moves."""
         for link in self.fabric.links:
             place = self.fabric.linked_tile(link)
             if place is None:
                 continue
             owner = self._owner(link)
             outputs = owner.name in link.outputs
-            count = (
-                owner.depths[0]
-                if outputs
-                else object_count(self.fabric, owner, owner.consumers.index(place) + 1)
-            )
+            end = 0 if outputs else owner.consumers.index(place) + 1
+            count = owner.depth(0) if outputs else object_count(self.fabric, owner, end)
             pool = Pool(place, count, link.segments)
             self._store(owner, pool)
             for side, names in ((link.inputs, link.outputs), (link.outputs, link.inputs)):
@@ -220,7 +222,7 @@ class _Counter:
                 yield from (((name, place), (pool, pieces)) for name in side)
 
     def _owner(self, link: Link) -> Fifo:
-        """Return the FIFO whose objects a link holds: that of the whole objects, of two the one with the larger."""
+        """Return the FIFO whose objects a link holds: that of the whole objects, of two the larger ones."""
         first, last = self.fabric.fifos[link.inputs[0]], self.fabric.fifos[link.outputs[0]]
         if link.segments > 1:
             return last if len(link.inputs) > 1 else first
@@ -233,7 +235,7 @@ class _Counter:
         size = size_in_bytes(fifo.element) or 0
         account, where = self.at(pool.place), self.fabric.where(fifo.op)
         what = f"fifo {fifo.name}"
-        account.memory.append(Part(f"{what} {pool.count} x {size:,} B", pool.count * size, where))
+        account.memory.append(Part(f"{what} {pool.count} x {size:,} B", pool.count * size, where, size))
         if not fifo.flag("disable_synchronization"):
             account.locks.append(Part(what, 2 * pool.segments, where))
 
@@ -269,13 +271,13 @@ def direct_memory(fabric: Fabric, fifo: Fifo) -> Coordinates | None:
     shared = fabric.device.shared_memory(fifo.producer, fifo.consumers[0])
     for op in fabric.named("aie.objectfifo.allocate"):
         if shared is not None and reference(op, "objFifo_name") == fifo.name:
-            return tile(op.operands[0]) or shared
+            return tile_of(op) or shared
     return shared
 
 
 def object_count(fabric: Fabric, fifo: Fifo, end: int) -> int:
     """Return the objects that a DMA end of a FIFO has room for; end 0 is the producer's."""
-    depth = fifo.depths[end] if end < len(fifo.depths) else max(fifo.depths, default=0)
+    depth = fifo.depth(end)
     if fifo.per_end or (end == 0 and fifo.op.get("initValues")):
         return depth
     port = PRODUCE if end == 0 else CONSUME
@@ -290,7 +292,7 @@ def _acquired(fabric: Fabric, fifo: Fifo, place: Coordinates | None, port: int) 
     for core in fabric.cores:
         if tile_of(core) != place:
             continue
-        for op in core.walk():
-            if op.name == "aie.objectfifo.acquire" and reference(op, "objFifo_name") == fifo.name:
-                if number(op, "port", port) == port:
-                    yield number(op, "size", 1)
+        acquires = (op for op in core.walk() if op.name == "aie.objectfifo.acquire")
+        for op in acquires:
+            if reference(op, "objFifo_name") == fifo.name and number(op, "port", port) == port:
+                yield number(op, "size", 1)

@@ -45,9 +45,7 @@ def check_calls(module: Module) -> Iterator[CheckError]:
             yield from _check_call(module, call)
 
 
-def check_link_files(
-    module: Module, declared: Sequence[str] | None, recipe: Location | None
-) -> Iterator[CheckError]:
+def check_link_files(module: Module, declared: Sequence[str] | None, recipe: Location | None) -> Iterator[CheckError]:
     """Yield an error for each called declaration that no file defines, and each file that no recipe declares.
 
     Args:

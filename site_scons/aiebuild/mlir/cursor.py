@@ -1,4 +1,4 @@
-"""A place in MLIR text, and the pieces that are read from there without knowing any op: types, dictionaries, locations."""
+"""A place in MLIR text, and what is read from there without knowing any op: types, dictionaries, locations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _GAP = re.compile(GAP)
 _END_OF_DICTIONARY = re.compile(rf"{GAP}\}}")
 # A value without brackets, strings and aliases is taken here; all others are measured by `value_end`.
 _ENTRY = re.compile(
-    rf"{GAP}(?:([A-Za-z_][\w$.\-]*)|({STRING}))\s*(?:=\s*([^\s\"<>(){{}}\[\],#!/][^\"<>(){{}}\[\],#!/\n]*))?([,}}])?"
+    rf"{GAP}(?:([A-Za-z_][\w$.\-]*)|({STRING}))\s*(?:=\s*([^\s\"<>(){{}}\[\],#!/][^\"<>(){{}}\[\],#!/=\n]*))?([,}}])?"
 )
 _SIMPLE_TYPE = r"!?[A-Za-z_][\w$.]*(?:<[^()\"<>/]*(?:<[^()\"<>/]*>[^()\"<>/]*)*>)?(?![<\w$.])"
 _SIGNATURE = re.compile(rf'\s*\(([^()"/]*)\)\s*->\s*(?:\(([^()"/]*)\)|({_SIMPLE_TYPE}))')
@@ -25,6 +25,10 @@ _ALIAS = re.compile(r"([#!](?:[A-Za-z_][\w$]*|\d+))\s*=\s*")
 _ALIAS_USE = re.compile(rf"{STRING}|([#!](?:[A-Za-z_][\w$]*|\d+))(?![\w$.<\"])")
 _LONE_ALIAS = re.compile(r"[#!][A-Za-z_][\w$]*")
 _WORD = re.compile(r"[\w.$@#!%^\-]+|\S")
+
+
+class CustomSyntaxError(MlirError):
+    """An op in custom syntax where the generic form was expected."""
 
 
 class Cursor:
@@ -51,10 +55,13 @@ class Cursor:
         """Raise the error that something else is here than what was expected."""
         if position is not None:
             self.position = position
+        self.fail(self.position, f"expected {wanted}, found {self.found()}", hint)
+
+    def found(self) -> str:
+        """Go behind blanks and return the next word, as a message names it."""
         self.skip()
         match = _WORD.match(self.text, self.position)
-        found = f"`{match.group()}`" if match else "the end of the text"
-        self.fail(self.position, f"expected {wanted}, found {found}", hint)
+        return f"`{match.group()}`" if match else "the end of the text"
 
     def skip(self) -> None:
         """Go behind blanks and comments."""
@@ -82,16 +89,16 @@ class Cursor:
         if not self.take(mark):
             self.expected(f"`{mark}` {where}")
 
-    def enclosed(self) -> str:
-        """Return the text up to the bracket that closes the one just read, and go behind it."""
+    def enclosed(self) -> tuple[int, int]:
+        """Go behind the bracket that closes the one just read; return the offsets of what is between them."""
         start = self.position
         self.position = closing(self.text, start - 1)
-        return self.text[start : self.position - 1]
+        return start, self.position - 1
 
     # --- aliases ---
 
     def alias(self) -> bool:
-        """Read `#name = attribute` or `!name = type`, if it comes next; it ends with its line, unless brackets are open."""
+        """Read `#name = attribute` or `!name = type`, if it comes next, up to a line end with no bracket open."""
         match = _ALIAS.match(self.text, self.position)
         if match is None:
             return False
@@ -134,6 +141,10 @@ class Cursor:
             self.fail(position, f"alias `{value}` is not defined before this")
         return value
 
+    def _all_checked(self, types: list[str]) -> list[str]:
+        """Return the types with their aliases replaced."""
+        return [self._checked(type_, self.position) for type_ in types]
+
     # --- types ---
 
     def signature(self) -> tuple[list[str], list[str]]:
@@ -143,18 +154,17 @@ class Cursor:
             return self._long_signature()
         known = self._signatures.get(match.group())
         if known is None:
-            inputs, many, one = match.groups()
-            outputs = self.types(many) if one is None else self.types(one)
-            known = self._signatures[match.group()] = (self.types(inputs), outputs)
+            outputs = [squeeze(match.group(3))] if match.group(3) else self.types(*match.span(2))
+            known = self._signatures[match.group()] = (self.types(*match.span(1)), self._all_checked(outputs))
         self.position = match.end()
         return known
 
-    def types(self, text: str) -> list[str]:
-        """Return the types of a list that was read."""
-        pieces = [squeeze(piece) for piece in split(text)]
+    def types(self, start: int, end: int) -> list[str]:
+        """Return the types of a list that stands between two offsets, a closing bracket at the second."""
+        pieces = [squeeze(piece) for piece in split(self.text, start, end)]
         if "" in pieces:
-            self.expected("a type between commas")
-        return [self._checked(piece, self.position) for piece in pieces]
+            self.fail(start, "expected a type before and behind each comma")
+        return self._all_checked(pieces)
 
     def type(self) -> str:
         """Read one type."""
@@ -186,10 +196,10 @@ class Cursor:
     def _long_signature(self) -> tuple[list[str], list[str]]:
         """Read a signature whose types hold parentheses, strings or comments."""
         self.expect("(", "of a type such as `(i32) -> i32`")
-        inputs = self.types(self.enclosed())
+        inputs = self.types(*self.enclosed())
         self.expect("->", "and the types of the results")
         if self.take("("):
-            return inputs, self.types(self.enclosed())
+            return inputs, self.types(*self.enclosed())
         return inputs, [self.type()]
 
     # --- dictionaries and locations ---
@@ -223,14 +233,15 @@ class Cursor:
         if match is None:
             return None
         self.position = match.end() + 1
-        return squeeze(self.enclosed())
+        start, end = self.enclosed()
+        return squeeze(self.text[start:end])
 
     def _value(self) -> tuple[str | None, str]:
         """Read `= value`, or nothing, and the `,` or `}` behind it."""
         given = self.take("=")
         self.skip()
         start = self.position
-        end = value_end(self.text, start)
+        end = value_end(self.text, start, at_equals=True)
         value = squeeze(self.text[start:end])
         if given != bool(value):
             self.expected("a value behind `=`" if given else "`=`, `,` or `}`")

@@ -62,6 +62,10 @@ class Fifo:
         """Return a Boolean property of the op; False where it is not there."""
         return bool(number(self.op, name, 0))
 
+    def depth(self, end: int) -> int:
+        """Return the depth at an end, 0 being the producer's; at one that the text leaves out the greatest."""
+        return self.depths[end] if end < len(self.depths) else max(self.depths, default=0)
+
     @property
     def ends(self) -> tuple[Coordinates | None, ...]:
         """The tiles of all ends, the producer's first."""
@@ -141,9 +145,12 @@ class Fabric:
         return where(self.module, op)
 
     def linked_tile(self, link: Link) -> Coordinates | None:
-        """Return the tile in whose memory the link's FIFOs meet: where inputs end and outputs begin."""
-        inputs = [self.fifos[name] for name in link.inputs if name in self.fifos]
-        outputs = [self.fifos[name] for name in link.outputs if name in self.fifos]
+        """Return the tile where the link's inputs end and its outputs begin; None where there is none."""
+        names = (*link.inputs, *link.outputs)
+        if not link.inputs or not all(name in self.fifos for name in names):
+            return None
+        inputs = [self.fifos[name] for name in link.inputs]
+        outputs = [self.fifos[name] for name in link.outputs]
         starts = {fifo.producer for fifo in outputs}
         if len(starts) != 1 or not all(starts & set(fifo.consumers) for fifo in inputs):
             return None
@@ -210,9 +217,9 @@ def stack_size(core: Op) -> int:
     return number(core, "stack_size", devices.DEFAULT_STACK)
 
 
-def tile_of(op: Op) -> Coordinates | None:
-    """Return the coordinates of the tile that is the op's first operand."""
-    return tile(op.operands[0]) if op.operands else None
+def tile_of(op: Op, operand: int = 0) -> Coordinates | None:
+    """Return the coordinates of the tile that is an operand of the op, the first one if not said otherwise."""
+    return tile(op.operands[operand]) if operand < len(op.operands) else None
 
 
 def bits(element: str) -> int | None:

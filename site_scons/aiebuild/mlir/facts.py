@@ -97,9 +97,7 @@ def facts(module: Module) -> Facts:
     found = fabrics(module)
     if len(found) != 1:
         place = found[1].where(found[1].op) if found else Location(module.file)
-        raise CheckError(
-            f"the module has {len(found)} devices, not one", place, "write one aie.device a file"
-        )
+        raise CheckError(f"the module has {len(found)} devices, not one", place, "write one aie.device a file")
     fabric = found[0]
     return Facts(
         device_name(module, fabric.op),

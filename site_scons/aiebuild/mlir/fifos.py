@@ -66,13 +66,10 @@ def _check_fifo(fabric: Fabric, fifo: Fifo) -> Iterator[CheckError]:
             "give one depth for all ends, or one for each, the producer's first",
         )
     if min(fifo.depths, default=1) < 1:
-        yield CheckError(
-            f"@{fifo.name} has the depth {min(fifo.depths)}", fabric.where(fifo.op), "at least 1"
-        )
+        yield CheckError(f"@{fifo.name} has the depth {min(fifo.depths)}", fabric.where(fifo.op), "at least 1")
     if fifo.from_stream and len(fifo.from_stream) != len(fifo.consumers):
         yield CheckError(
-            f"@{fifo.name} has {len(fifo.consumers)} consumers and "
-            f"{len(fifo.from_stream)} dimensionsFromStream",
+            f"@{fifo.name} has {len(fifo.consumers)} consumers and {len(fifo.from_stream)} dimensionsFromStream",
             fabric.where(fifo.op),
         )
 
@@ -87,6 +84,9 @@ def _check_link(fabric: Fabric, link: Link) -> Iterator[CheckError]:
     missing = [name for name in (*link.inputs, *link.outputs) if name not in fabric.fifos]
     yield from (_missing(fabric, link.op, name) for name in missing)
     if missing:
+        return
+    if not link.inputs or not link.outputs:
+        yield CheckError("a link has no inputs or no outputs", fabric.where(link.op))
         return
     if len(link.inputs) > 1 and len(link.outputs) > 1:
         yield CheckError(
@@ -111,9 +111,7 @@ def _check_offsets(fabric: Fabric, link: Link) -> Iterator[CheckError]:
     """Check that the pieces of a distribute or join lie inside the whole object."""
     if link.segments == 1:
         return
-    pieces, whole = (
-        (link.outputs, link.inputs[0]) if len(link.outputs) > 1 else (link.inputs, link.outputs[0])
-    )
+    pieces, whole = (link.outputs, link.inputs[0]) if len(link.outputs) > 1 else (link.inputs, link.outputs[0])
     if len(link.offsets) != len(pieces):
         yield CheckError(
             f"the link has {len(pieces)} pieces and {len(link.offsets)} offsets",
@@ -126,8 +124,7 @@ def _check_offsets(fabric: Fabric, link: Link) -> Iterator[CheckError]:
         size = elements(fabric.fifos[name].element)
         if size is not None and total is not None and not 0 <= offset <= total - size:
             yield CheckError(
-                f"@{name} takes elements {offset} to {offset + size - 1} of an object of @{whole}, "
-                f"which has {total}",
+                f"@{name} takes elements {offset} to {offset + size - 1} of an object of @{whole}, which has {total}",
                 fabric.where(link.op),
             )
 
@@ -166,7 +163,7 @@ def _port_hint(fifo: Fifo, place: Coordinates) -> str:
 def _depth(fifo: Fifo, port: int, place: Coordinates | None) -> int:
     """Return the FIFO's depth at the end that a core uses."""
     end = 0 if port == PRODUCE or place not in fifo.consumers else fifo.consumers.index(place) + 1
-    return fifo.depths[end] if end < len(fifo.depths) else max(fifo.depths, default=0)
+    return fifo.depth(end)
 
 
 def _check_amount(fabric: Fabric, op: Op, fifo: Fifo, depth: int) -> Iterator[CheckError]:
@@ -195,6 +192,4 @@ def _check_access(fabric: Fabric, op: Op) -> Iterator[CheckError]:
             f"0 to {amount - 1}, or acquire {index + 1}" if index > 0 else "",
         )
     if attributes.fifo_element(op.operands[0].type) != attributes.memref(op.results[0].type):
-        yield CheckError(
-            f"an object of {op.operands[0].type} is accessed as {op.results[0].type}", fabric.where(op)
-        )
+        yield CheckError(f"an object of {op.operands[0].type} is accessed as {op.results[0].type}", fabric.where(op))

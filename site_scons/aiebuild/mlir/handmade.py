@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aiebuild.mlir.fabric import DMA, MM2S, S2MM, Fabric, number, tile, tile_of
+from aiebuild.mlir.fabric import DMA, MM2S, S2MM, Fabric, number, tile_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,8 +38,8 @@ def _programs(fabric: Fabric) -> Iterator[_Use]:
     """Yield the channels of DMA programs, in both of their forms: with blocks, and with regions."""
     for program in fabric.named(*PROGRAMS):
         place = tile_of(program)
-        for op in program.walk() if place is not None else ():
-            if op.name in ("aie.dma_start", "aie.dma"):
+        for op in program.walk():
+            if place is not None and op.name in ("aie.dma_start", "aie.dma"):
                 direction, index = number(op, "channel_dir", S2MM), number(op, "channel_index", 0)
                 bodies = len(op.regions) if op.name == "aie.dma" else _chain(op)
                 yield place, direction, index, bodies, op
@@ -67,9 +67,9 @@ def _allocations(fabric: Fabric) -> Iterator[_Use]:
 
 
 def _flows(fabric: Fabric) -> Iterator[_Use]:
-    """Yield the channels at both ends of each `aie.flow`: data leave its source and arrive at its destination."""
+    """Yield the channels at both ends of each `aie.flow`: data leave the source, and arrive at the other."""
     for op in fabric.named("aie.flow"):
         for end, side, direction in ((0, "source", MM2S), (1, "dest", S2MM)):
-            place = tile(op.operands[end])
+            place = tile_of(op, end)
             if place is not None and number(op, f"{side}_bundle", -1) == DMA:
                 yield place, direction, number(op, f"{side}_channel", 0), 0, op

@@ -87,9 +87,7 @@ class Op:
     @property
     def parent_op(self) -> Op | None:
         """The op that this one is nested in."""
-        return (
-            self.parent.parent.parent if self.parent is not None and self.parent.parent is not None else None
-        )
+        return self.parent.parent.parent if self.parent is not None and self.parent.parent is not None else None
 
     @property
     def body(self) -> list[Op]:

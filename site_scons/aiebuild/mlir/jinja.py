@@ -51,7 +51,7 @@ class Unknown(jinja2.StrictUndefined):
         exc: type[jinja2.TemplateRuntimeError] = jinja2.UndefinedError,
     ) -> None:
         super().__init__(hint, obj, name, exc)
-        known = None if obj is missing else _members(obj)
+        known = () if hint else None if obj is missing else _members(obj)
         # Jinja2 calls this with the message, and asks nothing more of it than an exception.
         fails = functools.partial(UnknownNameError, name=str(name), known=known)
         self._undefined_exception = cast("type[jinja2.TemplateRuntimeError]", fails)
@@ -65,9 +65,9 @@ class Unknown(jinja2.StrictUndefined):
             return f"unknown name {name}"
         if isinstance(of, TemplateModule):
             return f"{of.__name__} has no macro {name}"
-        return (
-            f"no parameter {name}" if isinstance(of, Parameters) else f"a {type(of).__name__} has no {name}"
-        )
+        if isinstance(of, Parameters):
+            return f"no parameter {name}"
+        return f"a value of type {type(of).__name__} has no {name}"
 
 
 def _members(of: object) -> tuple[str, ...]:
@@ -178,9 +178,7 @@ class SearchLoader(jinja2.BaseLoader):
 
     def nearest(self, name: str) -> str:
         """Return the nearest template to a name, or else where templates are searched for."""
-        known = {
-            path.relative_to(folder).as_posix() for folder in self.folders for path in folder.glob("**/*.j2")
-        }
+        known = {path.relative_to(folder).as_posix() for folder in self.folders for path in folder.glob("**/*.j2")}
         near = did_you_mean(name, known)
         return near if near.startswith("did") else f"templates are searched for in: {self._searched()}"
 
@@ -199,21 +197,26 @@ def text_of(name: str, values: Mapping[str, object], loader: SearchLoader) -> st
         raise MlirError(_sentence(error), where, _near_filter(error, environment)) from None
     except Exception as error:
         # A template can raise anything, and all of it is the user's to mend.
-        place = _place(error, frozenset(loader.read))
+        places = _places(error, frozenset(loader.read))
         message, hint = _explain(error, values, loader, environment)
-        raise MlirError(message, place, hint) from None
+        raise MlirError(message, places[-1] if places else None, hint or _caller(places)) from None
 
 
-def _place(error: Exception, files: frozenset[str]) -> Location | None:
-    """Return the innermost line of a template in a traceback; Jinja2 has put the templates' lines into it."""
-    found = None
+def _places(error: Exception, files: frozenset[str]) -> list[Location]:
+    """Return the lines of templates in a traceback, the innermost last; Jinja2 has put them into it."""
+    found = []
     trace = error.__traceback__
     while trace is not None:
         file = trace.tb_frame.f_code.co_filename
         if file in files:
-            found = Location(file, trace.tb_lineno)
+            found.append(Location(file, trace.tb_lineno))
         trace = trace.tb_next
     return found
+
+
+def _caller(places: list[Location]) -> str:
+    """Return where a shared template was used from, if it was one that failed."""
+    return f"used at {places[0]}" if places and places[0].file != places[-1].file else ""
 
 
 def _explain(
@@ -248,9 +251,7 @@ def _near_name(
         return did_you_mean(error.name, error.known)
     if error.name in values:
         return f"a macro does not see parameters: pass it {error.name}, or import the macro 'with context'"
-    local = {
-        name for file in loader.read for name in _defined(environment.parse(Path(file).read_text("utf-8")))
-    }
+    local = {name for file in loader.read for name in _defined(environment.parse(Path(file).read_text("utf-8")))}
     return did_you_mean(error.name, {*values, *local})
 
 

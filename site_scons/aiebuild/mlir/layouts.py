@@ -50,9 +50,7 @@ class Pattern:
     def span(self) -> tuple[int, int]:
         """The lowest and the highest index that the pattern reaches; all sizes are positive."""
         steps = [(size - 1) * stride for size, stride in zip(self.sizes, self.strides, strict=True)]
-        return self.offset + sum(min(step, 0) for step in steps), self.offset + sum(
-            max(step, 0) for step in steps
-        )
+        return self.offset + sum(min(step, 0) for step in steps), self.offset + sum(max(step, 0) for step in steps)
 
     def padded(self, dimensions: int) -> Pattern:
         """Return the same pattern with dimensions of size 1 put before it, up to that number."""
@@ -86,9 +84,7 @@ def runtime_faults(pattern: Pattern, width: int, kind: TileKind) -> Iterator[Fau
     shown = len(pattern.sizes) - _RUNTIME_DIMENSIONS
     bad = [index for index, size in enumerate(whole.sizes) if size < 1]
     if bad:
-        yield from (
-            Fault(f"sizes[{index + shown}] is {whole.sizes[index]}, but a size is positive") for index in bad
-        )
+        yield from (Fault(f"sizes[{index + shown}] is {whole.sizes[index]}, but a size is positive") for index in bad)
         return
     yield from _repeat_faults(whole, shown)
     yield from _stride_faults(whole, shown)
@@ -102,8 +98,7 @@ def _repeat_faults(whole: Pattern, shown: int) -> Iterator[Fault]:
     """Yield faults of the outermost dimension."""
     if whole.sizes[0] > REPEAT_MAXIMUM:
         yield Fault(
-            f"sizes[{shown}] is {whole.sizes[0]}, but the outermost dimension, the repeat, "
-            f"is {REPEAT_MAXIMUM} at most",
+            f"sizes[{shown}] is {whole.sizes[0]}, but the outermost dimension, the repeat, is {REPEAT_MAXIMUM} at most",
             _division(whole.sizes[0], REPEAT_MAXIMUM) or "divide the transfer into several",
         )
     if whole.sizes[0] > 1 and whole.strides[0] < 0:
@@ -235,16 +230,12 @@ def _dimension_faults(position: int, size: int, stride: int, width: int, kind: T
         yield Fault(_step(f"{name}: the stride", stride, stride * width // _WORD, kind))
 
 
-def _reach_faults(
-    dimensions: Sequence[tuple[int, int]], elements: int, length: int | None
-) -> Iterator[Fault]:
+def _reach_faults(dimensions: Sequence[tuple[int, int]], elements: int, length: int | None) -> Iterator[Fault]:
     """Yield faults of a pattern as a whole."""
     visited = prod(size for size, _ in dimensions)
     highest = sum((size - 1) * stride for size, stride in dimensions)
     if highest >= elements:
-        yield Fault(
-            f"the pattern reaches element {highest:,}, but there are {elements:,} (0 to {elements - 1:,})"
-        )
+        yield Fault(f"the pattern reaches element {highest:,}, but there are {elements:,} (0 to {elements - 1:,})")
     if length is not None and visited != length:
         yield Fault(
             f"the pattern visits {visited:,} elements, but {length:,} are moved",
@@ -255,9 +246,7 @@ def _reach_faults(
 def _wrap(what: str, size: int, words: int, kind: TileKind) -> str:
     """Say that a size is too great."""
     in_words = f" ({words:,} words of 32 bits)" if words != size else ""
-    return (
-        f"{what} is {size:,}{in_words}, but a {kind.name} tile's DMA counts to {kind.widest:,} in a dimension"
-    )
+    return f"{what} is {size:,}{in_words}, but a {kind.name} tile's DMA counts to {kind.widest:,} in a dimension"
 
 
 def _step(what: str, stride: int, words: int, kind: TileKind) -> str:

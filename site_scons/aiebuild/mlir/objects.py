@@ -148,9 +148,7 @@ def _check_definitions(link: _Link, files: Mapping[str, ObjectFile]) -> Iterator
                 _definition_hint(link, files, file, function.name),
             )
         elif found.kind == "object":
-            yield CheckError(
-                f"{file.name} defines {function.name} as data, not as a function", function.where
-            )
+            yield CheckError(f"{file.name} defines {function.name} as data, not as a function", function.where)
 
 
 def _is_opaque(file: ObjectFile) -> bool:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
-from aiebuild.mlir.cursor import GAP, STRING, Cursor
+from aiebuild.errors import Location
+from aiebuild.mlir.cursor import GAP, STRING, Cursor, CustomSyntaxError
 from aiebuild.mlir.ir import Block, Module, Op, Region, Successor, Value
 from aiebuild.mlir.locations import file_line_column
 from aiebuild.mlir.scan import ScanError
@@ -49,7 +50,6 @@ def parse(text: str, file: str = "") -> Module:
     try:
         return reader.module()
     except ScanError as error:
-        # Offsets are those of the whole text, except in a piece that was cut out: then the place is near enough.
         reader.cursor.fail(error.position, error.message)
     except RecursionError:
         reader.cursor.fail(reader.cursor.position, "regions are nested too deeply")
@@ -117,9 +117,7 @@ class _Reader:
         if len(inputs) != len(operands):
             message = f'"{op.name}" has {len(operands)} operands, but its type names {len(inputs)}'
             cursor.fail(signature_at, message)
-        op.operands = [
-            self._names.use(*operand, type_) for operand, type_ in zip(operands, inputs, strict=True)
-        ]
+        op.operands = [self._names.use(*operand, type_) for operand, type_ in zip(operands, inputs, strict=True)]
         self._results(op, names, start, outputs)
         op.location = cursor.location()
         if op.location is not None:
@@ -128,10 +126,14 @@ class _Reader:
 
     def _not_an_op(self, wanted: str) -> NoReturn:
         """Raise the error of text that is no op of the generic form."""
-        self.cursor.skip()
-        custom = _CUSTOM_OP.match(self.cursor.text, self.cursor.position)
-        hint = f"`{custom.group(1)}` is custom syntax, which the normaliser reads" if custom else ""
-        self.cursor.expected(wanted, hint=hint)
+        cursor = self.cursor
+        found = cursor.found()
+        custom = _CUSTOM_OP.match(cursor.text, cursor.position)
+        if custom is None:
+            cursor.expected(wanted)
+        where = Location(cursor.file, *cursor.line_column(cursor.position))
+        hint = f"`{custom.group(1)}` is custom syntax, which the normaliser reads"
+        raise CustomSyntaxError(f"expected {wanted}, found {found}", where, hint)
 
     def _operands(self) -> list[tuple[str, int, int]]:
         """Read the names up to and with `)`: name, number and offset of each."""
@@ -171,9 +173,7 @@ class _Reader:
         if names is None:
             op.results = [Value(type_, "", op, index) for index, type_ in enumerate(types)]
             return
-        counted = [
-            (match.group(1), int(match.group(2) or 1), match.start()) for match in _RESULT.finditer(names)
-        ]
+        counted = [(match.group(1), int(match.group(2) or 1), match.start()) for match in _RESULT.finditer(names)]
         named = sum(count for _, count, _ in counted)
         if named != len(types):
             self.cursor.fail(start, f'"{op.name}" has {len(types)} results, but {named} are named')
@@ -248,14 +248,15 @@ class _Reader:
         match = _PASSED.match(cursor.text, cursor.position)
         if match is None:
             return successor
-        start = cursor.position = match.end()
-        names, _, types = cursor.enclosed().partition(":")
-        operands, given = _operands_in(cursor.text, start, start + len(names)), cursor.types(types)
+        cursor.position = match.end()
+        start, end = cursor.enclosed()
+        colon = cursor.text.find(":", start, end)
+        if colon < 0:
+            cursor.fail(end, "expected `:` and the types of the values that are passed")
+        operands, given = _operands_in(cursor.text, start, colon), cursor.types(colon + 1, end)
         if len(given) != len(operands):
             cursor.fail(start, f"{len(operands)} values are passed, but {len(given)} types are given")
-        successor.operands = [
-            self._names.use(*operand, type_) for operand, type_ in zip(operands, given, strict=True)
-        ]
+        successor.operands = [self._names.use(*operand, type_) for operand, type_ in zip(operands, given, strict=True)]
         return successor
 
     def _append(self, block: Block, op: Op) -> None:

@@ -6,7 +6,7 @@ import re
 
 from aiebuild.errors import MlirError
 
-_PIECE = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|->|[<>]=|[<>(){}\[\]",]')
+_PIECE = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|->|[<>=]=|[<>(){}\[\]",=]')
 _BLANK = re.compile(r'("(?:[^"\\\n]|\\.)*")|\s*//[^\n]*|\s+')
 _CLOSER = {"(": ")", "[": "]", "{": "}", "<": ">"}
 
@@ -19,8 +19,10 @@ class ScanError(MlirError):
         self.position = position
 
 
-def value_end(text: str, start: int) -> int:
+def value_end(text: str, start: int, *, at_equals: bool = False) -> int:
     """Return the offset of the first `,` or closing bracket after `start` that is not nested; else the text's end.
+
+    With `at_equals`, a `=` that is not nested ends it as well.
 
     Raises:
         ScanError: a string does not end, or brackets do not match.
@@ -30,7 +32,7 @@ def value_end(text: str, start: int) -> int:
         piece = match.group()
         if piece in _CLOSER:
             pending.append((_CLOSER[piece], match.start()))
-        elif piece == "," and not pending:
+        elif (piece == "," and not pending) or (piece == "=" and not pending and at_equals):
             return match.start()
         elif piece in (")", "]", "}", ">"):
             if not pending:
@@ -62,22 +64,24 @@ def closing(text: str, start: int) -> int:
         return position + 1
 
 
-def split(text: str) -> list[str]:
+def split(text: str, start: int = 0, end: int | None = None) -> list[str]:
     """Return the pieces of a list between its top-level commas, blanks around them removed; none for blank text.
+
+    `start` and `end` are the offsets of the list in the text, a closing bracket standing at `end`; without them all of
+    the text is the list.
 
     Raises:
         ScanError: brackets do not match.
     """
-    pieces, start = [], 0
+    pieces, stop = [], len(text) if end is None else end
     while True:
-        end = value_end(text, start)
-        pieces.append(text[start:end].strip())
-        if end >= len(text):
-            break
-        if text[end] != ",":
-            raise ScanError(end, f"unexpected `{text[end]}`")
-        start = end + 1
-    return [] if pieces == [""] else pieces
+        comma = value_end(text, start)
+        pieces.append(text[start:comma].strip())
+        if comma >= stop:
+            return [] if pieces == [""] else pieces
+        if text[comma] != ",":
+            raise ScanError(comma, f"unexpected `{text[comma]}`")
+        start = comma + 1
 
 
 def squeeze(text: str) -> str:

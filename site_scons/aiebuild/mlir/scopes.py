@@ -48,9 +48,7 @@ class Names:
         for label, (block, position) in scope.blocks.items():
             if block.parent is None:
                 known = [name for name, (other, _) in scope.blocks.items() if other.parent is not None]
-                self._cursor.fail(
-                    position, f"block ^{label} is not defined in this region", did_you_mean(label, known)
-                )
+                self._cursor.fail(position, f"block ^{label} is not defined in this region", did_you_mean(label, known))
         for name, outer in scope.shadowed.items():
             if outer is None:
                 del self._values[name]
@@ -88,9 +86,7 @@ class Names:
         self._agree(name, known[index].type, type_, position)
         return known[index]
 
-    def define(
-        self, name: str, position: int, types: list[str], owner: Op | Block, first: int
-    ) -> list[Value]:
+    def define(self, name: str, position: int, types: list[str], owner: Op | Block, first: int) -> list[Value]:
         """Return the new values of this name; `first` is the number of the first one at its owner.
 
         Raises:
@@ -99,7 +95,7 @@ class Names:
         scope = self._scopes[-1]
         if name in scope.shadowed:
             self._cursor.fail(position, f"%{name} is defined twice, first in line {self._lines[name]}")
-        values = [self._new(scope, name, index, type_, position) for index, type_ in enumerate(types)]
+        values = [self._new(scope, name, index, type_) for index, type_ in enumerate(types)]
         for index, value in enumerate(values):
             value.hint, value.owner, value.index = name, owner, first + index
         scope.shadowed[name] = self._values.get(name)
@@ -107,7 +103,7 @@ class Names:
         self._lines[name] = self._cursor.line_column(position)[0]
         return values
 
-    def _new(self, scope: _Scope, name: str, index: int, type_: str, position: int) -> Value:
+    def _new(self, scope: _Scope, name: str, index: int, type_: str) -> Value:
         """Return a new value, or the one that its uses wait for."""
         if not scope.awaited or (name, index) not in scope.awaited:
             return Value(type_)

@@ -88,14 +88,13 @@ def transfers(sequence: Op) -> Iterator[Transfer]:
             yield _memcpy(op)
         elif op.name in TASKS:
             end = reference(op, "alloc") if op.name == TASK_FOR else ""
-            yield from (_descriptor(each, end) for each in op.walk() if each.name == "aie.dma_bd")
+            yield from (_descriptor(each, end) for each in op.walk() if each.name == "aie.dma_bd" and each.operands)
 
 
 def _memcpy(op: Op) -> Transfer:
     """Read a `dma_memcpy_nd`."""
     offsets, sizes, strides = (
-        tuple(attributes.integers(op.get(f"static_{name}") or "[]"))
-        for name in ("offsets", "sizes", "strides")
+        tuple(attributes.integers(op.get(f"static_{name}") or "[]")) for name in ("offsets", "sizes", "strides")
     )
     pattern = None
     if _DYNAMIC not in (*offsets, *sizes, *strides) and len(op.operands) == 1:

@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING
 
 from aiebuild.errors import Location
-from aiebuild.mlir.attributes import quote
 from aiebuild.mlir.locations import location_text
 
 if TYPE_CHECKING:

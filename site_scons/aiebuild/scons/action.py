@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import SCons.Action
@@ -17,6 +15,7 @@ from aiebuild.scons import scanner
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from aiebuild.scons.session import Session
     from aiebuild.step import Command, Step
@@ -25,7 +24,7 @@ PART = ".new-"
 """Put before the name of an output while it is written: what has the output's own name is always whole."""
 
 
-class StepAction(SCons.Action._ActionAction):  # noqa: SLF001 - the base of all SCons actions that make files
+class StepAction(SCons.Action._ActionAction):
     """Runs the step that the builder's call put into `AIE_STEP`; the step's signature is the action's."""
 
     def __init__(self) -> None:
@@ -48,7 +47,9 @@ class StepAction(SCons.Action._ActionAction):  # noqa: SLF001 - the base of all 
         step: Step = env["AIE_STEP"]
         return step.signature.encode()
 
-    def get_implicit_deps(self, target: Sequence[Any], source: Sequence[Any], env: Any, executor: Any = None) -> list[Any]:
+    def get_implicit_deps(
+        self, target: Sequence[Any], source: Sequence[Any], env: Any, executor: Any = None
+    ) -> list[Any]:
         """Return nothing: the identity of a program is a value in the signature."""
         del target, source, env, executor
         return []
@@ -133,7 +134,12 @@ def run_command(command: Command, variables: dict[str, str], session: Session) -
     """Run one command; its output appears in one piece, so that parallel steps do not mix theirs."""
     try:
         done = subprocess.run(
-            command, cwd=session.root, env=variables, stdin=subprocess.DEVNULL, capture_output=True, check=False
+            command,
+            cwd=session.root,
+            env=variables,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
         )
     except OSError as problem:
         tell(f"error: {command[0]} does not run: {problem.strerror}\n")
@@ -183,9 +189,9 @@ def record(step: Step, session: Session, own: frozenset[str], started: int) -> N
 
 
 def _changed_since(path: Path, started: int) -> bool:
-    """Return whether a file changed after `started` (ns); the change time cannot be set back, a modification time can."""
+    """Return whether a file changed after `started` (ns), by its change time: that one cannot be set back."""
     try:
-        status = os.stat(path)
+        status = path.stat()
     except OSError:
         return True
     return status.st_ctime_ns > started

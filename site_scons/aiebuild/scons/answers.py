@@ -56,7 +56,13 @@ def as_record(contract: Contract) -> dict[str, Any]:
         "version": contract.version,
         "devices": list(contract.devices),
         "parameters": [
-            {"name": item.name, "type": item.type, "help": item.help, "default": _default(item), "choices": list(item.choices)}
+            {
+                "name": item.name,
+                "type": item.type,
+                "help": item.help,
+                "default": _default(item),
+                "choices": list(item.choices),
+            }
             for item in contract.parameters
         ],
         "variants": {variant.name: dict(variant.values) for variant in contract.variants},
@@ -71,8 +77,7 @@ def _usage(parameter: Parameter) -> str:
 
 
 def _default(parameter: Parameter) -> Any:
-    defaults = parameter.defaults
-    return defaults
+    return parameter.defaults
 
 
 def _values(values: Any) -> str:

@@ -24,7 +24,7 @@ OURS = tuple(
 
 def calling_line() -> Location | None:
     """Return the nearest line outside aiebuild and SCons that led to this call."""
-    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - inspect.stack reads all sources, which takes 30 ms
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None and _is_ours(frame.f_code.co_filename):
         frame = frame.f_back
     return None if frame is None else Location(_shown(frame.f_code.co_filename), frame.f_lineno)

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import SCons.Script
 from SCons.Errors import UserError
 
-from aiebuild import contract, environment, lock, options
-from aiebuild.errors import AieBuildError, AieBuildBug, ContractError, Location, OptionError, RecipeError, did_you_mean
+from aiebuild import contract, lock, options
+from aiebuild.errors import (
+    AieBuildBug,
+    AieBuildError,
+    ContractError,
+    Location,
+    OptionError,
+    RecipeError,
+    did_you_mean,
+)
 from aiebuild.scons import aie, answers, report
 from aiebuild.scons.location import failing_line
-from aiebuild.scons.session import Session
 from aiebuild.scons.words import WORDS, Configuration
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from aiebuild.options import Request
+    from aiebuild.scons.session import Session
     from aiebuild.settle import Settled
 
 DEFAULT_TOOLCHAINS = {"host": "host", "aie2": "peano", "aie2p": "peano"}
@@ -124,11 +131,17 @@ class Project:
         env = configure(self.env, self._contract(name), settled, self.request)
         recipe = f"designs/{name}/SConscript"
         if not (self.root / recipe).is_file():
-            raise RecipeError(f"design {name!r} has no recipe", Location(recipe), "write its SConscript: docs/glossary.md, recipe")
+            raise RecipeError(
+                f"design {name!r} has no recipe",
+                Location(recipe),
+                "write its SConscript: docs/glossary.md, recipe",
+            )
         planned = len(self.session.designs)
         read_recipe(recipe, {"env": env, "p": settled.namespace(self.request.get("mode"))})
         if len(self.session.designs) == planned:
-            raise RecipeError("this recipe asks for no Design", Location(recipe), 'env.Design(mlir="<name>.mlir.j2", ...)')
+            raise RecipeError(
+                "this recipe asks for no Design", Location(recipe), 'env.Design(mlir="<name>.mlir.j2", ...)'
+            )
 
     def _settle(self, name: str, arch: str) -> Settled:
         request = self.request
@@ -190,7 +203,9 @@ def choose_toolchain(asked: str, arch: str) -> str:
     """Return the toolchain for an arch: the one that was asked for where it can compile for it."""
     fitting = ("host",) if arch == "host" else ("peano", "chess")
     if asked and asked not in fitting:
-        raise OptionError(f"toolchain={asked} does not compile for arch={arch}", hint=f"for {arch}: {', '.join(fitting)}")
+        raise OptionError(
+            f"toolchain={asked} does not compile for arch={arch}", hint=f"for {arch}: {', '.join(fitting)}"
+        )
     return asked or DEFAULT_TOOLCHAINS[arch]
 
 
@@ -218,7 +233,17 @@ def read_recipe(recipe: str, names: Mapping[str, Any]) -> None:
         raise
     except SyntaxError as error:
         raise RecipeError(f"not Python: {error.msg}", Location(recipe, error.lineno, error.offset)) from error
-    except (UserError, AttributeError, NameError, TypeError, ValueError, KeyError, IndexError, ImportError, ArithmeticError) as error:
+    except (
+        UserError,
+        AttributeError,
+        NameError,
+        TypeError,
+        ValueError,
+        KeyError,
+        IndexError,
+        ImportError,
+        ArithmeticError,
+    ) as error:
         where = failing_line(error.__traceback__)
         if where is None:
             raise AieBuildBug(str(error)) from error

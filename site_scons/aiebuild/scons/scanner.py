@@ -57,7 +57,10 @@ def dependencies(step: Step, env: Any, target: Any) -> list[Any]:
     generated = _generated_headers(step, env, target)
     if reads is None:
         session.unrecorded += 1
-        return [*generated, env.Value(f"no record {session.unrecorded} of what {step.outputs[0]} read, {session.started_at}")]
+        return [
+            *generated,
+            env.Value(f"no record {session.unrecorded} of what {step.outputs[0]} read, {session.started_at}"),
+        ]
     nodes = [top.File(name) for name in reads.files if session.exists(name)]
     nodes += [node for node in generated if node not in nodes]
     if reads.external:
@@ -93,7 +96,7 @@ def _set_dependencies(node: Any, step: Step, env: Any) -> None:
         dependency.get_ninfo().csig = dependency.get_csig()
     node.implicit = found
     node.implicit_set = set(found)
-    node._children_reset()  # noqa: SLF001 - the same that Node.add_to_implicit does
+    node._children_reset()
 
 
 def _generated_headers(step: Step, env: Any, target: Any) -> list[Any]:
@@ -114,6 +117,5 @@ def _generated_headers(step: Step, env: Any, target: Any) -> list[Any]:
 def _makes_headers(folder: Any) -> bool:
     entries = getattr(folder, "entries", {})
     return any(
-        name.endswith(HEADERS) and hasattr(node, "has_builder") and node.has_builder()
-        for name, node in entries.items()
+        name.endswith(HEADERS) and hasattr(node, "has_builder") and node.has_builder() for name, node in entries.items()
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from aiebuild.errors import AieBuildBug, Location, RecipeError
@@ -12,6 +11,8 @@ from aiebuild.fingerprint import Fingerprints
 from aiebuild.toolchains.python import python_tool
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from aiebuild.environment import Environment
     from aiebuild.scons.words import DesignNodes
     from aiebuild.step import Step
@@ -116,7 +117,7 @@ class Session:
 
 def _names(folder: str) -> frozenset[str]:
     try:
-        return frozenset(os.listdir(folder))
+        return frozenset(os.listdir(folder))  # noqa: PTH208 - names alone; Path objects would cost five times as much
     except OSError:
         return frozenset()
 

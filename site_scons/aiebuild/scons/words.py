@@ -12,12 +12,12 @@ from aiebuild.scons.builders import add_planned, checked_keywords
 from aiebuild.scons.location import calling_line
 from aiebuild.scons.session import project_path
 from aiebuild.scons.sources import find_member_sources, find_source, located, prebuilt_file
-from aiebuild.toolchains.compiler import Toolchain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from aiebuild.scons.session import Session
+    from aiebuild.toolchains.compiler import Toolchain
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ def _plan_nodes(
         steps += flow.plan_host_run(plan, session.python("host"), toolchain)
     made: dict[str, Any] = {}
     for planned in steps:
-        made.update(zip(planned.step.outputs, add_planned(env, planned)))
+        made.update(zip(planned.step.outputs, add_planned(env, planned), strict=True))
     return DesignNodes(
         name=plan.name,
         output=plan.output,
@@ -226,7 +226,7 @@ def aie_object(env: Any, target: str, source: str, **keywords: Any) -> list[Any]
     item = model.make(model.CoreObject, {"name": "object", "source": str(source), **keywords}, where)
     linker = _Linker(env, session, configuration, toolchain)
     found = find_source(item, configuration.arch, Path(str(env.Dir(".").get_abspath())), session.root)
-    compilation = linker._compilation(item, found, renames=item.renames)  # noqa: SLF001 - one module
+    compilation = linker._compilation(item, found, renames=item.renames)
     output = _own_target(env, target, session)
     origin = flow.Origin(where, f"AieObject {output!r}")
     planned = flow.plan_object(compilation, toolchain, output, origin)
@@ -239,7 +239,9 @@ def aie_archive(env: Any, target: str, source: Any, **keywords: Any) -> list[Any
     session, _, toolchain = _tools(env)
     members = tuple(project_path(Path(str(node.get_abspath())), session.root) for node in _nodes(env, source))
     output = _own_target(env, target, session)
-    return add_planned(env, flow.plan_archive(toolchain, members, output, flow.Origin(_here(), f"AieArchive {output!r}")))
+    return add_planned(
+        env, flow.plan_archive(toolchain, members, output, flow.Origin(_here(), f"AieArchive {output!r}"))
+    )
 
 
 WORDS = {

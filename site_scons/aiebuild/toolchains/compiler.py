@@ -30,9 +30,7 @@ class Toolchain:
     system_dirs: tuple[str, ...] = ()
 
 
-def compile_command(
-    toolchain: Toolchain, compilation: Compilation, source: str, output: str, depfile: str
-) -> Command:
+def compile_command(toolchain: Toolchain, compilation: Compilation, source: str, output: str, depfile: str) -> Command:
     """Return the argv that compiles `source` to `output` and writes the headers that it read to `depfile`."""
     return (
         toolchain.compiler,
@@ -51,7 +49,7 @@ def rename_command(toolchain: Toolchain, compilation: Compilation, output: str) 
 
 
 def archive_command(toolchain: Toolchain, members: tuple[str, ...], output: str) -> Command:
-    """Return the argv that makes a new archive; `D` leaves out times and owners, so that equal members give it equal bytes."""
+    """Return the argv that makes a new archive; `D` leaves out times and owners, so equal members give equal bytes."""
     return (toolchain.archiver, "rcsD", output, *members)
 
 

@@ -36,7 +36,12 @@ class Probe:
 
 
 def identify(
-    compiler: str, environment: Environment, fingerprints: Fingerprints, memory: Path, *, extra: tuple[str, ...] = ()
+    compiler: str,
+    environment: Environment,
+    fingerprints: Fingerprints,
+    memory: Path,
+    *,
+    extra: tuple[str, ...] = (),
 ) -> Probe:
     """Return the probe of a compiler; it is asked again only when one of its files has changed.
 
@@ -61,9 +66,7 @@ def identify(
 def _recall(memory: Path, compiler: str, fingerprints: Fingerprints) -> Probe | None:
     try:
         known = json.loads(memory.read_bytes())
-        probe = Probe(
-            known["identity"], known["version"], tuple(known["parts"]), tuple(known["system_dirs"])
-        )
+        probe = Probe(known["identity"], known["version"], tuple(known["parts"]), tuple(known["system_dirs"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None
     if known.get("compiler") != compiler or probe.identity != _digest(probe.version, probe.parts, fingerprints):
@@ -71,9 +74,7 @@ def _recall(memory: Path, compiler: str, fingerprints: Fingerprints) -> Probe | 
     return probe
 
 
-def _ask(
-    compiler: str, variables: dict[str, str], fingerprints: Fingerprints, extra: tuple[str, ...]
-) -> Probe:
+def _ask(compiler: str, variables: dict[str, str], fingerprints: Fingerprints, extra: tuple[str, ...]) -> Probe:
     version = _run((compiler, "--version"), variables)
     searched = _run((compiler, "-E", "-v", "-x", "c++", "-"), variables)
     parts = {str(Path(compiler).resolve()), *extra}

@@ -1,26 +1,24 @@
-"""The ops of the `aie` dialect: tiles, cores, buffers, locks, DMAs, flows and the runtime sequence.
+"""The ops of the `aie` dialect: devices, tiles, cores, buffers, locks, flows and the runtime sequence.
 
 Forms and entries are those of mlir-aie's `AIEOps.td`; the generic forms are those that `aie-opt` prints
-(`tests/golden/mlir`). Object FIFOs are in `fifos.py`.
+(`tests/golden/mlir`). DMAs are in `dmas.py`, object FIFOs in `fifos.py`.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import IndexType, i1
-from xdsl.ir import Dialect, Operation, Region
+from xdsl.dialects.builtin import IndexType
+from xdsl.ir import Dialect, Region
 
 from aiebuild.mlir.attributes import quote
-from aiebuild.mlir.dialects import fifos
-from aiebuild.mlir.dialects.layouts import dimensions_attribute, packet_attribute, padding_attribute
+from aiebuild.mlir.dialects import dmas, fifos
 from aiebuild.mlir.dialects.syntax import Built, Syntax, TextOp, define
 from aiebuild.mlir.dialects.types import FifoType, SubviewType
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-DIRECTIONS = {"S2MM": 0, "MM2S": 1}
 _BUNDLES = {
     name: number
     for number, name in enumerate(
@@ -38,20 +36,11 @@ _CORE = {
     "elf_file": "string",
     "dynamic_objfifo_lowering": "bool",
 }
-_BD = {
-    "bd_id": "i32",
-    "next_bd_id": "i32",
-    "burst_length": "i32",
-    "packet": "any",
-    "pad_dimensions": "any",
-    "pad_value": "i32",
-    "dimensions": "any",
-}
 
 
 def dialect() -> Dialect:
     """Return the dialect for xDSL."""
-    return Dialect("aie", [*define(_READERS), *define(fifos.READERS)], [FifoType, SubviewType])
+    return Dialect("aie", define({**_READERS, **dmas.READERS, **fifos.READERS}), [FifoType, SubviewType])
 
 
 def sequence(s: Syntax) -> Built:
@@ -91,7 +80,9 @@ def _tile(s: Syntax) -> Built:
 def _logical_tile(s: Syntax) -> Built:
     """Read `<CoreTile>(?, 2)`; the kind of tile keeps its name."""
     s.mark("<")
-    kind = _LOGICAL_TILES[int(s.choice({name: n for n, name in enumerate(_LOGICAL_TILES)}, "a kind of tile").split()[0])]
+    kind = _LOGICAL_TILES[
+        int(s.choice({name: n for n, name in enumerate(_LOGICAL_TILES)}, "a kind of tile").split()[0])
+    ]
     s.mark(">", "(")
     column = None if s.has("?") else s.integer("i32")
     s.mark(",")
@@ -166,106 +157,13 @@ def _use_lock(s: Syntax) -> Built:
     s.mark(",")
     built.properties["action"] = s.choice(_LOCK_ACTIONS, "what a lock can be used for")
     while s.has(","):
-        if s.token in _BLOCKING:
+        if s.ahead in _BLOCKING:
             built.properties["blocking"] = s.choice(_BLOCKING, "a way to wait")
         else:
             s.no_variable("the value of a lock")
             built.properties["value"] = s.integer("i32")
     s.mark(")")
     return s.entries(built, {"acq_en": "bool", "value": "i32", "blocking": "i32"})
-
-
-def _dma_start(s: Syntax) -> Built:
-    """Read `(S2MM, 0, ^bd, ^next, repeat_count = 1)`."""
-    s.mark("(")
-    properties = {"channel_dir": s.choice(DIRECTIONS, "a direction of a DMA")}
-    s.mark(",")
-    properties["channel_index"] = s.integer("i32")
-    s.mark(",")
-    successors = [s.block()]
-    s.mark(",")
-    successors.append(s.block())
-    properties["repeat_count"] = "0 : i32"
-    if s.has(","):
-        s.mark("repeat_count", "=")
-        properties["repeat_count"] = s.integer("i32")
-    s.mark(")")
-    built = Built(results=[i1], properties=properties, successors=successors)
-    return s.entries(built, {"repeat_count": "i32"})
-
-
-def _next_bd(s: Syntax) -> Built:
-    """Read `^bd`."""
-    return s.entries(Built(successors=[s.block()]), {})
-
-
-def _dma_bd(s: Syntax) -> Built:
-    """Read `(%a : memref<8xi32>, 0, 8, [<size = ...>])` or `(%a : memref<8xi32> offset = 0 len = 8 sizes = [..] ...)`."""
-    s.mark("(")
-    built = Built(operands=[s.typed_value()], properties={"offset": "0 : i32"})
-    if s.token == ",":
-        _bd_by_position(s, built.properties)
-    else:
-        _bd_by_name(s, built.properties)
-    s.mark(")")
-    return s.entries(built, _BD)
-
-
-def _bd_by_position(s: Syntax, properties: dict[str, str]) -> None:
-    """Read offset, length, access pattern, padding and `pad_value = n`, in that order (before July 2026)."""
-    readers: list[tuple[str, Callable[[], str]]] = [
-        ("offset", lambda: s.integer("i32")),
-        ("len", lambda: s.integer("i32")),
-        ("dimensions", lambda: dimensions_attribute(s)),
-        ("pad_dimensions", lambda: padding_attribute(s)),
-    ]
-    for name, read in readers:
-        if not s.has(","):
-            return
-        if s.token == "pad_value":  # noqa: S105 - a word of MLIR, not a password
-            break
-        s.no_variable(f"`{name}` of a BD")
-        properties[name] = read()
-    else:
-        if not s.has(","):
-            return
-    s.mark("pad_value", "=")
-    properties["pad_value"] = s.integer("i32")
-
-
-def _bd_by_name(s: Syntax, properties: dict[str, str]) -> None:
-    """Read `offset = 0 len = 8 sizes = [..] strides = [..]` and what else is named (since July 2026)."""
-    lists: dict[str, list[str]] = {}
-    while s.token != ")":  # noqa: S105 - a mark of MLIR, not a password
-        position = s.parser.pos
-        name = s.word("`offset`, `len`, `sizes`, `strides` or `)`")
-        s.mark("=")
-        if name in ("sizes", "strides"):
-            lists[name] = s.integers(f"`{name}` of a BD")
-        elif name in ("offset", "len", "pad_value"):
-            s.no_variable(f"`{name}` of a BD")
-            properties[name] = s.integer("i32")
-        elif name in ("pad_dimensions", "padding"):
-            properties["pad_dimensions"] = padding_attribute(s)
-        else:
-            s.fail(f"a BD has no `{name}`: expected offset, len, sizes, strides, pad_dimensions or pad_value", position)
-        s.has(",")
-    sizes, strides = lists.get("sizes", []), lists.get("strides", [])
-    if len(sizes) != len(strides):
-        s.fail(f"{len(sizes)} sizes, but {len(strides)} strides: each dimension has one of both")
-    if sizes:
-        pairs = (f"<size = {size}, stride = {stride}>" for size, stride in zip(sizes, strides, strict=True))
-        properties["dimensions"] = f"#aie<bd_dim_layout_array[{', '.join(pairs)}]>"
-
-
-def _dma_bd_packet(s: Syntax) -> Built:
-    """Read `(0x4, 0xD)`: the type and the number of a packet."""
-    s.mark("(")
-    kind = s.integer("i32")
-    s.mark(",")
-    number = s.integer("i32")
-    s.mark(")")
-    return s.entries(Built(properties={"packet_type": kind, "packet_id": number}), {})
 
 
 def _port(s: Syntax, prefix: str) -> dict[str, str]:
@@ -306,26 +204,6 @@ def _packet_end(s: Syntax) -> Built:
     properties = _port(s, "")
     s.mark(">")
     return s.entries(Built(operands=[tile], properties=properties), {})
-
-
-def _shim_dma_allocation(s: Syntax) -> Built:
-    """Read `@name(%tile, MM2S, 0, <pkt_type = 0, pkt_id = 1>)`, or with the column last, as before September 2025."""
-    built = Built(properties={"sym_name": s.symbol_name(), "plio": "false"})
-    s.mark("(")
-    old = not s.token.startswith("%")
-    if not old:
-        built.operands = [s.value()]
-        s.mark(",")
-    built.properties["channel_dir"] = s.choice(DIRECTIONS, "a direction of a DMA")
-    s.mark(",")
-    built.properties["channel_index"] = s.integer("i64")
-    if old:
-        s.mark(",")
-        built.properties["col"] = s.integer("i64")
-    if s.has(","):
-        built.properties["packet"] = packet_attribute(s)
-    s.mark(")")
-    return s.entries(built, {"plio": "bool", "packet": "any"})
 
 
 def _cascade_flow(s: Syntax) -> Built:
@@ -386,7 +264,7 @@ def _with_end(region: Region) -> Region:
     """Return the region with an `aie.end` at the end of its block, which the text may leave out."""
     last = region.blocks[-1].last_op
     if last is None or last.name != "aie.end":
-        region.blocks[-1].add_op(_implicit_end())
+        region.blocks[-1].add_op(_ImplicitEnd.create())
     return region
 
 
@@ -398,11 +276,10 @@ def _ended(s: Syntax, region: Region) -> Region:
     return region
 
 
-def _implicit_end() -> Operation:
-    """Return an `aie.end` that the text leaves out."""
-    end = TextOp.create()
-    end.built = Built(name="aie.end")
-    return end
+class _ImplicitEnd(TextOp):
+    """An `aie.end` that the text leaves out."""
+
+    name = "aie.end"
 
 
 _ENDS = ("aie.end", "aie.next_bd", "aie.dma_start", "cf.br", "cf.cond_br")
@@ -413,9 +290,6 @@ _READERS: dict[str, Callable[[Syntax], Built]] = {
     "aie.configure_cascade": _configure_cascade,
     "aie.core": _core,
     "aie.device": _device,
-    "aie.dma_bd": _dma_bd,
-    "aie.dma_bd_packet": _dma_bd_packet,
-    "aie.dma_start": _dma_start,
     "aie.end": _end,
     "aie.event": _event,
     "aie.external_buffer": _external_buffer,
@@ -425,14 +299,12 @@ _READERS: dict[str, Callable[[Syntax], Built]] = {
     "aie.logical_tile": _logical_tile,
     "aie.mem": _memory,
     "aie.memtile_dma": _memory,
-    "aie.next_bd": _next_bd,
     "aie.packet_dest": _packet_end,
     "aie.packet_flow": _packet_flow,
     "aie.packet_source": _packet_end,
     "aie.put_cascade": _put_cascade,
     "aie.runtime_sequence": sequence,
     "aie.shim_dma": _memory,
-    "aie.shim_dma_allocation": _shim_dma_allocation,
     "aie.tile": _tile,
     "aie.use_lock": _use_lock,
 }

@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import IndexType, IntegerType
 from xdsl.ir import Dialect
 
 from aiebuild.mlir.dialects import aie
+from aiebuild.mlir.dialects.dmas import DIRECTIONS
 from aiebuild.mlir.dialects.layouts import packet_attribute
 from aiebuild.mlir.dialects.syntax import Built, Syntax, define
 
@@ -58,7 +59,7 @@ def _memcpy(s: Syntax) -> Built:
         built.properties["packet"] = packet_attribute(s)
     s.mark(")")
     built.properties["operandSegmentSizes"] = f"array<i32: {', '.join(map(str, counts))}>"
-    _require(s, s.entries(built, _MEMCPY), "id", "metadata")
+    s.entries(built, _MEMCPY, ("id", "metadata"))
     s.mark(":")
     built.operands.insert(0, s.resolve(memory, s.parser.parse_type()))
     return built
@@ -70,7 +71,7 @@ def _index_list(s: Syntax) -> tuple[list[SSAValue], list[str]]:
     static: list[str] = []
 
     def entry() -> None:
-        if s.token.startswith("%"):
+        if s.ahead.startswith("%"):
             operands.append(s.value(IntegerType(64)))
             static.append(_DYNAMIC)
         else:
@@ -80,25 +81,17 @@ def _index_list(s: Syntax) -> tuple[list[SSAValue], list[str]]:
     return operands, static
 
 
-def _require(s: Syntax, built: Built, *names: str) -> Built:
-    """Check that these entries are there."""
-    missing = [name for name in names if name not in built.properties]
-    if missing:
-        s.fail(f"{s.op} must have `{missing[0]}` in its `{{...}}`")
-    return built
-
-
 def _entries_only(kinds: dict[str, str], *required: str) -> Callable[[Syntax], Built]:
     """Return a reader of ops that have nothing but `{...}`."""
-    return lambda s: _require(s, s.entries(Built(), kinds), *required)
+    return lambda s: s.entries(Built(), kinds, required)
 
 
 def _operands_or_entries(kinds: dict[str, str], *moved: str) -> Callable[[Syntax], Built]:
     """Return a reader of ops whose entries `moved` became operands: `{a = 1 : i32}` or `(%a) {...} : i32`."""
 
     def read(s: Syntax) -> Built:
-        if s.token != "(":  # noqa: S105 - a mark of MLIR, not a password
-            return _require(s, s.entries(Built(), kinds), *moved)
+        if s.ahead != "(":
+            return s.entries(Built(), kinds, moved)
         position = s.parser.pos
         names = s.names("(", ")")
         if len(names) != len(moved):
@@ -118,7 +111,7 @@ def _rtp_write(s: Syntax) -> Built:
     s.mark(",")
     built.properties["index"] = s.integer("ui32")
     s.mark(",")
-    name = s.name() if s.token.startswith("%") else None
+    name = s.name() if s.ahead.startswith("%") else None
     if name is None:
         built.properties["value"] = s.integer("i32")
     s.mark(")")
@@ -136,18 +129,18 @@ def _push_queue(s: Syntax) -> Built:
     s.mark(",")
     built.properties["row"] = s.integer("i32")
     s.mark(",")
-    built.properties["direction"] = s.choice(aie.DIRECTIONS, "a direction of a DMA")
+    built.properties["direction"] = s.choice(DIRECTIONS, "a direction of a DMA")
     s.mark(":")
     built.properties["channel"] = s.integer("i32")
     s.mark(")")
     position = s.parser.pos
     if not s.has("bd_id"):
         kinds = {"issue_token": "bool", "repeat_count": "i32", "bd_id": "i32"}
-        return _require(s, s.entries(built, kinds), *kinds)
+        return s.entries(built, kinds, kinds)
     number = s.name()
     s.mark("repeat")
     repeat = s.name()
-    _require(s, s.entries(built, {"issue_token": "bool"}), "issue_token")
+    s.entries(built, {"issue_token": "bool"}, ("issue_token",))
     s.mark(":")
     # The operands come in the other order than in the text.
     built.operands = s.resolve_all([number, repeat], s.type_list(), position)[::-1]
@@ -158,10 +151,10 @@ def _address_patch(s: Syntax) -> Built:
     """Read `{addr = 0 : ui32, arg_idx = 0 : i32, arg_plus = 0 : i32}` or `(%plus : i32) {...}`."""
     kinds = {"addr": "ui32", "arg_idx": "i32", "arg_plus": "i32"}
     if not s.has("("):
-        return _require(s, s.entries(Built(), kinds), *kinds)
+        return s.entries(Built(), kinds, kinds)
     built = Built(operands=[s.typed_value()])
     s.mark(")")
-    return _require(s, s.entries(built, {"addr": "ui32", "arg_idx": "i32"}), "addr", "arg_idx")
+    return s.entries(built, {"addr": "ui32", "arg_idx": "i32"}, ("addr", "arg_idx"))
 
 
 def _block_write(s: Syntax) -> Built:
@@ -169,7 +162,7 @@ def _block_write(s: Syntax) -> Built:
     s.mark("(")
     name = s.name()
     s.mark(")")
-    built = _require(s, s.entries(Built(), {"address": "ui32", **_PLACE}), "address")
+    built = s.entries(Built(), {"address": "ui32", **_PLACE}, ("address",))
     s.mark(":")
     built.operands = [s.resolve(name, s.parser.parse_type())]
     return built
@@ -214,8 +207,8 @@ def _configure_task(s: Syntax) -> Built:
     if s.has(","):
         properties["packet"] = packet_attribute(s)
     s.mark(")")
-    if s.token in ("repeat", "bd_id"):
-        s.no_variable(f"`{s.token}` of a task", known=False)
+    if s.ahead in ("repeat", "bd_id"):
+        s.no_variable(f"`{s.ahead}` of a task", known=False)
     built.properties = properties
     built.regions = [aie.bd_chain_region(s)]
     return s.entries(built, _TASK)
@@ -225,7 +218,7 @@ def _channel(s: Syntax) -> tuple[list[SSAValue], dict[str, str]]:
     """Read `%tile, MM2S, 0`."""
     tile = s.value()
     s.mark(",")
-    direction = s.choice(aie.DIRECTIONS, "a direction of a DMA")
+    direction = s.choice(DIRECTIONS, "a direction of a DMA")
     s.mark(",")
     return [tile], {"direction": direction, "channel": s.integer("i32")}
 

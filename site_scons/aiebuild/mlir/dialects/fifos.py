@@ -32,7 +32,7 @@ _DEPTH = re.compile(r"\d+ : i32|\[\d+( : i32)?(, \d+( : i32)?)*\]")
 
 
 def _fifo(s: Syntax) -> Built:
-    """Read `@name(%from dimensionsToStream [...], {%to dimensionsFromStream [...], ...}, 2 : i32) {...} : type = [...]`."""
+    """Read `@name(%from dimensionsToStream [...], {%to dimensionsFromStream [...]}, 2 : i32) {...} : type = [...]`."""
     built = Built(properties={"sym_name": s.symbol_name()})
     s.mark("(")
     built.operands = [s.value()]
@@ -77,7 +77,7 @@ def _depth(s: Syntax) -> str:
     return depth
 
 
-def _type(s: Syntax, kind: type[FifoType] | type[SubviewType], example: str) -> FifoType | SubviewType:
+def _type(s: Syntax, kind: type[FifoType | SubviewType], example: str) -> FifoType | SubviewType:
     """Read a type of this kind."""
     position = s.parser.pos
     type_ = s.parser.parse_type()

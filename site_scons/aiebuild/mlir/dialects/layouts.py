@@ -25,7 +25,7 @@ def padding_attribute(s: Syntax) -> str:
 
 def packet_attribute(s: Syntax) -> str:
     """Read `<pkt_type = 0, pkt_id = 2>`, or the whole attribute, and return `#aie.packet_info<...>`."""
-    if s.token != "<":  # noqa: S105 - a mark of MLIR, not a password
+    if s.ahead != "<":
         return s.attribute()
     return f"#aie.packet_info{_struct(s, ('pkt_type', 'pkt_id'))}"
 

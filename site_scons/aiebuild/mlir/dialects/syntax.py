@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, ClassVar, NoReturn
 
 from xdsl.dialects.builtin import IndexType, MemRefType, TensorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.irdl import traits_def
 
 from aiebuild.errors import did_you_mean
 from aiebuild.mlir.attributes import quote
 from aiebuild.mlir.dialects.text import attribute_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
+
+    from xdsl.parser import Parser, UnresolvedOperand
 
 # What the text of an entry must look like, and an example for the message.
 _KINDS = {
@@ -61,6 +63,7 @@ class Built:
 class TextOp(Operation):
     """An op of ours: `built` holds its properties and attributes as text; None where it was read in generic form."""
 
+    traits = traits_def()
     reader: ClassVar[Callable[[Syntax], Built]]
     built: Built | None = None
 
@@ -80,9 +83,7 @@ class TextOp(Operation):
 
 def define(readers: Mapping[str, Callable[[Syntax], Built]]) -> list[type[Operation]]:
     """Return one xDSL op class for each reader; the keys are the full names of the ops."""
-    return [
-        type(name, (TextOp,), {"name": name, "reader": staticmethod(reader)}) for name, reader in readers.items()
-    ]
+    return [type(name, (TextOp,), {"name": name, "reader": staticmethod(reader)}) for name, reader in readers.items()]
 
 
 class Syntax:
@@ -98,9 +99,9 @@ class Syntax:
         self.op = op
 
     @property
-    def token(self) -> str:
+    def ahead(self) -> str:
         """The text of the next token; empty at the end of the text."""
-        return self.parser._current_token.text  # noqa: SLF001 - xDSL has no public name for the next token
+        return self.parser._current_token.text
 
     def fail(self, message: str, position: int | None = None) -> NoReturn:
         """Raise an error of the user's text: here, or at an offset. A hint may follow on a second line."""
@@ -108,7 +109,7 @@ class Syntax:
 
     def expected(self, wanted: str) -> NoReturn:
         """Raise the error that something else is here than what was expected."""
-        self.fail(f"expected {wanted}, found {f'`{self.token}`' if self.token else 'the end of the text'}")
+        self.fail(f"expected {wanted}, found {f'`{self.ahead}`' if self.ahead else 'the end of the text'}")
 
     # --- marks, words, numbers ---
 
@@ -161,18 +162,18 @@ class Syntax:
 
     def no_variable(self, what: str, *, known: bool = True) -> None:
         """Refuse a value where the built-in normaliser takes numbers only."""
-        if self.token.startswith("%") or not known:
+        if self.ahead.startswith("%") or not known:
             raise NotBuiltInError(f"{what} is a value, not a number", self.parser.pos)
 
     def symbol(self) -> str:
         """Read a reference and return its text: `@name`, `@a::@b`."""
-        if not self.token.startswith("@"):
+        if not self.ahead.startswith("@"):
             self.expected("a symbol such as `@name`")
         return attribute_text(self.parser.parse_attribute())
 
     def symbol_name(self, default: str | None = None) -> str:
         """Read `@name` where an op defines it, and return the text of the string."""
-        if not self.token.startswith("@"):
+        if not self.ahead.startswith("@"):
             return self.expected("a symbol such as `@name`") if default is None else quote(default)
         return quote(self.parser.parse_symbol_name().data)
 
@@ -217,7 +218,7 @@ class Syntax:
 
     def type_list(self) -> list[Attribute]:
         """Read types separated by commas."""
-        types = [self.parser.parse_type()]
+        types: list[Attribute] = [self.parser.parse_type()]
         while self.has(","):
             types.append(self.parser.parse_type())
         return types
@@ -235,7 +236,7 @@ class Syntax:
 
     def region(self, arguments: list[Parser.Argument] | None = None) -> Region:
         """Read `{ ops }`; an empty one has one block without ops."""
-        if self.token != "{":
+        if self.ahead != "{":
             self.expected("`{` of a region")
         region = self.parser.parse_region(arguments)
         if not region.blocks:
@@ -263,12 +264,10 @@ class Syntax:
         """Read `{name = value, ...}`, if it comes next."""
         return {name: attribute_text(value) for name, value in self.parser.parse_optional_attr_dict().items()}
 
-    def entries(
-        self, built: Built, kinds: Mapping[str, str], given: Mapping[str, str] | None = None
-    ) -> Built:
+    def entries(self, built: Built, kinds: Mapping[str, str], required: Iterable[str] = ()) -> Built:
         """Read the op's dictionary, if it comes next, into its properties (the names of `kinds`) and attributes."""
         position = self.parser.pos
-        for name, text in (self.dictionary() if given is None else given).items():
+        for name, text in self.dictionary().items():
             if name not in kinds:
                 built.attributes[name] = text
                 continue
@@ -276,6 +275,9 @@ class Syntax:
             if not pattern.fullmatch(text):
                 self.fail(f"`{name}` of {self.op} must be written like {example}, found `{text}`", position)
             built.properties[name] = text
+        for name in required:
+            if name not in built.properties:
+                self.fail(f"{self.op} must have `{name}` in its `{{...}}`", position)
         return built
 
     def elements(self, type_: Attribute) -> str:

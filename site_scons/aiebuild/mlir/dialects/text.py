@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from io import StringIO
+from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FloatAttr, IntegerAttr, StringAttr, UnitAttr
-from xdsl.ir import Attribute
 from xdsl.printer import Printer
 
 from aiebuild.mlir.attributes import quote
+
+if TYPE_CHECKING:
+    from xdsl.ir import Attribute
 
 _BARE_NAME = re.compile(r"[A-Za-z_][\w$.]*")
 _TYPE_TO_LEAVE_OUT = re.compile(r" : (?:i64|f64)$")

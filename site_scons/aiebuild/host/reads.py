@@ -1,0 +1,45 @@
+"""Which project files a process reads: what it opens, and what it imports."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+
+
+class Reads:
+    """Records what this process opens from now on; it cannot be switched off again."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, None] = {}
+        sys.addaudithook(self._hook)
+
+    def _hook(self, event: str, arguments: tuple[object, ...]) -> None:
+        if event != "open":
+            return
+        path, mode = arguments[0], arguments[1]
+        if isinstance(path, (str, bytes)) and not (isinstance(mode, str) and set(mode) & set("wax+")):
+            self._seen[path if isinstance(path, str) else path.decode(errors="surrogateescape")] = None
+
+    def files(self, without: Iterable[Path]) -> list[str]:
+        """Return the project's files that were read, relative to the current folder, sorted.
+
+        Installed packages, aiebuild itself (its identity is part of the step's signature) and compiled Python are not
+        the project's; neither are the files in `without`, nor what lies in folders in `without`.
+        """
+        imported = [module.__file__ for module in list(sys.modules.values()) if getattr(module, "__file__", None)]
+        left_out = [_PACKAGE, Path(sys.prefix).resolve(), Path(sys.base_prefix).resolve()]
+        left_out += [path.resolve() for path in without]
+        here = Path.cwd()
+        found = set()
+        for name in (*self._seen, *(name for name in imported if name)):
+            path = Path(name).absolute()
+            if path.is_relative_to(here) and path.suffix != ".pyc" and path.is_file():
+                if not any(path.resolve().is_relative_to(each) for each in left_out):
+                    found.add(path.relative_to(here).as_posix())
+        return sorted(found)

@@ -1,0 +1,138 @@
+"""Running one sequence of a translated design, from arrays to arrays."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from aiebuild.errors import RunError, did_you_mean
+from aiebuild.host import report
+from aiebuild.host.kernels import Kernels
+from aiebuild.host.machine import Machine, flat_views
+from aiebuild.host.support import Fault
+from aiebuild.host.translate import translate
+from aiebuild.mlir.ir import Module
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from aiebuild.host import plan
+    from aiebuild.host.plan import Plan, Tile
+    from aiebuild.host.scheduler import Task
+
+    Trace = Callable[[dict[str, object]], None] | None
+
+
+class Program:
+    """A translated text, loaded.
+
+    Args:
+        text: what `translate` returned.
+        name: a name for it in Python's own messages.
+    """
+
+    def __init__(self, text: str, name: str = "translated cores") -> None:
+        self.places = report.Places(text, f"<{name}>")
+        self.functions: dict[str, Any] = {}
+        exec(compile(text, self.places.file, "exec"), self.functions)  # noqa: S102 - the text is our own translator's
+        self.plan: Plan = self.functions["PLAN"]
+        self.sites: tuple[str, ...] = self.functions["SITES"]
+
+    def sequence(self, name: str | None) -> plan.Sequence:
+        """Return a sequence by name; the only one, or the first, where no name is given.
+
+        Raises:
+            RunError: there is no such sequence.
+        """
+        known = {sequence.name: sequence for sequence in self.plan.sequences}
+        if not known:
+            raise RunError("the design has no runtime sequence")
+        found = known.get(name) if name is not None else self.plan.sequences[0]
+        if found is None:
+            raise RunError(f"there is no runtime sequence {name!r}", hint=did_you_mean(name or "", known))
+        return found
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run left.
+
+    `arrays` are the arguments afterwards, flat, in the order of the sequence. `unfinished` has a sentence about each
+    transfer that was not waited for and had not moved all of its elements when nothing could move any more.
+    """
+
+    arrays: tuple[NDArray[Any], ...]
+    unfinished: tuple[str, ...] = ()
+
+
+def simulate(
+    design: Module | Program,
+    kernels: Mapping[Tile, Path] | Path | None,
+    arrays: Sequence[NDArray[Any]],
+    sequence: str | None = None,
+    trace: Trace = None,
+) -> Outcome:
+    """Run one sequence on a freshly configured array.
+
+    After the sequence has returned, the array goes on until nothing can move, so that the result does not depend on
+    what was waited for; on the NPU only what was waited for is sure to be there.
+
+    Args:
+        design: a normalised module, or one that was translated and loaded before.
+        kernels: the shared library of each core, by (column, row), or one for all; each core loads its own copy.
+        arrays: the arguments of the sequence, of any shape with the right number of elements; they are not changed.
+        sequence: its name; the first one where it is left out.
+        trace: is called with each event, in order.
+
+    Raises:
+        MlirError: the design has something that the host cannot run.
+        RunError: the design did something wrong, or can go no further (a deadlock).
+    """
+    program = Program(translate(design)) if isinstance(design, Module) else design
+    tiles = [core.tile for core in program.plan.cores]
+    libraries = dict.fromkeys(tiles, kernels) if isinstance(kernels, Path) else dict(kernels or {})
+    with tempfile.TemporaryDirectory(prefix="aiebuild-kernels-") as folder:
+        loaded = Kernels(program.plan.externals, libraries, Path(folder), tiles)
+        return run(program, loaded, arrays, sequence, trace)
+
+
+def run(
+    program: Program,
+    kernels: Kernels,
+    arrays: Sequence[NDArray[Any]],
+    sequence: str | None = None,
+    trace: Trace = None,
+    watch: Callable[[Machine], None] | None = None,
+) -> Outcome:
+    """Run one sequence with kernels that are loaded already; see `simulate`. `watch` is given the machine first."""
+    chosen = program.sequence(sequence)
+    try:
+        machine = Machine(program.plan, kernels, trace)
+        arguments = flat_views(chosen, list(arrays))
+    except Fault as error:
+        raise RunError(str(error), chosen.where) from None
+    if watch is not None:
+        watch(machine)
+    machine.start(program.functions)
+    host = machine.scheduler.add("the host", "host", program.functions[chosen.function](machine.host, *arguments))
+    with np.errstate(all="ignore"):
+        _run(machine, program)
+    if not host.done:
+        raise report.deadlock(machine.scheduler, program.places)
+    return Outcome(tuple(view.base for view in arguments), machine.host.unfinished())
+
+
+def _run(machine: Machine, program: Program) -> None:
+    try:
+        machine.scheduler.run()
+    except (Fault, ArithmeticError, ValueError, IndexError, OverflowError) as error:
+        task: Task | None = machine.scheduler.current
+        if task is None:
+            raise
+        raise report.fault(task, error, program.places) from error

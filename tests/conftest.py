@@ -1,0 +1,13 @@
+"""Options of the test suite."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the switch that rewrites expected texts from what is seen now."""
+    parser.addoption("--rewrite", action="store_true", help="rewrite the expected texts from what is seen now")

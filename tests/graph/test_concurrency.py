@@ -1,0 +1,134 @@
+"""Concurrency, atomicity and speed: rows C4, C5, C8 and C11 of the behaviours that a build must show."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from projects import PACKAGE, add_design
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from projects import HandMade, Project
+
+KERNEL = 'extern "C" void add_one(int *x, int *y) { for (int i = 0; i < 16; ++i) y[i] = x[i] + 1; }\n'
+RECIPE = """\
+add = env.CoreObject("add", source="#kernels/{name}.cc", functions=["add_one"])
+env.Design(mlir="{name}.mlir.j2", link_with=[add], check="check.py")"""
+
+
+@pytest.fixture
+def several(project: Project) -> Project:
+    """A project of three designs: two share a kernel, one has its own."""
+    project.write("kernels/one.cc", KERNEL)
+    project.write("kernels/two.cc", KERNEL + "int other;\n")
+    for name, kernel in (("one", "one"), ("same", "one"), ("two", "two")):
+        recipe = RECIPE.format(name=kernel).replace(f"{kernel}.mlir", f"{name}.mlir")
+        add_design(project, name, recipe, {"add_one": "add.o"})
+    return project
+
+
+def test_c4_clean_removes_only_what_this_build_makes(several: Project) -> None:
+    several.build()
+    foreign = several.write("build/host/designs/notes.txt", "mine\n")
+    several.build("-c", "design=two")
+    assert foreign.is_file()
+    assert (several.root / "build/host/designs/one/npu1_1col/check.json").is_file()
+    assert not (several.root / "build/host/designs/two/npu1_1col/check.json").exists()
+    assert several.build("design=one").steps == []
+
+
+def test_the_clean_verb_is_scons_own_clean(several: Project) -> None:
+    several.build()
+    several.build("clean")
+    assert [path for path in (several.root / "build/host").rglob("*") if path.is_file()] == []
+
+
+def test_c5_designs_built_in_parallel_do_not_disturb_each_other(project: Project) -> None:
+    project.write("kernels/one.cc", KERNEL)
+    for number in range(8):
+        recipe = RECIPE.format(name="one").replace("one.mlir", f"d{number}.mlir")
+        add_design(project, f"d{number}", recipe, {"add_one": "add.o"})
+    built = project.build("-j4")
+    assert len([step for step in built.steps if step.startswith("run ")]) == 8
+    assert built.compiled == ["kernels/one.cc"]
+    assert project.build("-j4").steps == []
+
+
+MEETING = """\
+#!{python} -I
+import subprocess, sys, time
+from pathlib import Path
+argv = sys.argv[1:]
+if "-c" in argv:
+    here = Path({folder!r})
+    name = argv[argv.index("-c") + 1].rpartition("/")[2]
+    (here / name).touch()
+    for _ in range(400):
+        if len(list(here.iterdir())) == 2:
+            break
+        time.sleep(0.05)
+    else:
+        sys.exit("the other compiler did not start")
+sys.exit(subprocess.run(["g++", *argv]).returncode)
+"""
+
+
+def test_c8_kernels_compile_at_the_same_time(hand_made: HandMade, tmp_path: Path) -> None:
+    """Two compilers wait for each other: only a parallel build can finish."""
+    folder = tmp_path / "meeting"
+    folder.mkdir()
+    compiler = hand_made.write("meeting-g++", MEETING.format(python=sys.executable, folder=str(folder)))
+    compiler.chmod(0o755)
+    hand_made.variables["CXX"] = str(compiler)
+    assert hand_made.build("-j2").compiled == ["src/a.cc", "src/b.cc"]
+
+
+def test_c11_one_changed_input_rebuilds_its_own_chain_only(several: Project) -> None:
+    several.build()
+    several.write("kernels/two.cc", KERNEL.replace("+ 1", "+ 1 + 0") + "int another;\n")
+    built = several.build()
+    assert built.compiled == ["kernels/two.cc"]
+    assert [step for step in built.steps if step.startswith("run ")] == ["run two (npu1_1col)"]
+
+
+def test_c11_an_edit_of_one_template_renders_that_one_only(several: Project) -> None:
+    several.build()
+    several.write("designs/one/one.mlir.j2", several.read("designs/one/one.mlir.j2") + "\n")
+    built = several.build()
+    assert [step for step in built.steps if step.startswith("render ")] == ["render designs/one/one.mlir.j2"]
+    assert not [step for step in built.steps if "two" in step or "same" in step]
+
+
+def test_design_reads_that_recipe_only(several: Project) -> None:
+    several.write("designs/two/SConscript", "this is not Python\n")
+    assert several.build("design=one").status == 0
+    assert several.scons("design=two").status == 2
+
+
+def test_two_builds_in_one_folder_wait_for_each_other(several: Project) -> None:
+    command = [sys.executable, "-m", "SCons", "-Q"]
+    environment = os.environ | {"PYTHONPATH": str(PACKAGE)}
+    runs = [
+        subprocess.Popen(command, cwd=several.root, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        for _ in range(2)
+    ]
+    said = [run.communicate(timeout=300)[0].decode() for run in runs]
+    assert [run.returncode for run in runs] == [0, 0], said
+    assert sum("run     two" in text for text in said) == 1
+    assert several.build().steps == []
+
+
+def test_a_check_result_has_no_times_in_it(several: Project) -> None:
+    several.build("design=one")
+    path = several.root / "build/host/designs/one/npu1_1col/check.json"
+    first = path.read_bytes()
+    path.unlink()
+    several.build("design=one")
+    assert path.read_bytes() == first
+    assert json.loads(first)["ok"] is True

@@ -1,0 +1,250 @@
+"""Parameters, variant folders and where things are kept: rows F11, F14, F15, F17, F18, F21, U2, U20 and U21."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from projects import CONTRACT, Project, add_design
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FAKE_TOOLS = Path(__file__).resolve().parents[1] / "fake_tools"
+
+KERNEL = """\
+extern "C" void add_some(int *x, int *y) { for (int i = 0; i < 16; ++i) y[i] = x[i] + SOME; }
+"""
+PARAMETERS = """\
+parameters:
+  some: {type: int, default: 1}
+  word: {type: string, default: "1"}
+"""
+RECIPE = """\
+add = env.CoreObject("add", source="#kernels/add.cc", functions=["add_some"], defines={"SOME": p.some})
+env.Design(mlir="x.mlir.j2", link_with=[add], check="check.py")"""
+CHECK = """\
+import numpy as np
+
+
+def inputs(p, rng):
+    return {"X": rng.integers(-100, 100, 32, dtype=np.int32)}
+
+
+def reference(p, X):
+    return {"Y": X + p.some}
+"""
+
+
+@pytest.fixture
+def adder(project: Project) -> Project:
+    """A project with a design `x` that adds its parameter `some`."""
+    project.write("kernels/add.cc", KERNEL)
+    add_design(project, "x", RECIPE, {"add_some": "add.o"}, contract=CONTRACT + PARAMETERS, check=CHECK)
+    return project
+
+
+def test_f11_a_changed_parameter_rebuilds_its_dependents(adder: Project) -> None:
+    adder.build("design=x")
+    assert adder.build("design=x", "some=2").compiled == ["kernels/add.cc"]
+    assert adder.build("design=x", "some=2").steps == []
+
+
+def test_f11_a_parameter_that_no_kernel_uses_compiles_nothing(adder: Project) -> None:
+    adder.build("design=x")
+    built = adder.build("design=x", "word=other")
+    assert built.compiled == []
+    assert "run x (npu1_1col,word=other)" in built.steps
+
+
+def test_f11_values_are_typed(adder: Project) -> None:
+    adder.build("design=x", "some=0x10")
+    assert adder.build("design=x", "some=16").steps == []
+    record = json.loads(adder.read("build/host/designs/x/npu1_1col,some=16/x.parameters.json"))
+    assert record["parameters"] == {"some": 16, "word": "1"}
+
+
+def test_f15_two_parameter_sets_live_side_by_side(adder: Project) -> None:
+    adder.build("design=x")
+    adder.build("design=x", "some=2")
+    folders = sorted(path.name for path in (adder.root / "build/host/designs/x").iterdir())
+    assert folders == ["npu1_1col", "npu1_1col,some=2"]
+    assert len(adder.objects()) == 2
+    assert adder.build("design=x").steps == []
+    assert adder.build("design=x", "some=2").steps == []
+
+
+def test_f15_a_variant_is_the_same_folder_as_its_parameters(adder: Project) -> None:
+    contract = adder.read("designs/x/design.yaml")
+    adder.write("designs/x/design.yaml", contract + "variants:\n  two: {some: 2}\n")
+    adder.build("design=x", "variant=two")
+    assert adder.build("design=x", "some=2").steps == []
+
+
+def test_u21_modes_and_devices_have_folders_of_their_own(adder: Project) -> None:
+    adder.build("design=x", "mode=debug")
+    adder.build("design=x", "device=npu2_1col")
+    folders = sorted(path.name for path in (adder.root / "build/host/designs/x").iterdir())
+    assert folders == ["npu1_1col-debug", "npu2_1col"]
+
+
+def test_an_edit_of_a_help_text_in_the_contract_runs_nothing(adder: Project) -> None:
+    adder.build("design=x")
+    contract = adder.read("designs/x/design.yaml").replace("{type: int,", "{help: added to each, type: int,")
+    adder.write("designs/x/design.yaml", contract)
+    assert adder.build("design=x").steps == []
+
+
+def test_a_comment_in_the_recipe_runs_nothing(adder: Project) -> None:
+    adder.build("design=x")
+    adder.write("designs/x/SConscript", "# why\n" + adder.read("designs/x/SConscript"))
+    assert adder.build("design=x").steps == []
+
+
+def test_an_edit_of_the_check_runs_the_check_alone(adder: Project) -> None:
+    adder.build("design=x")
+    adder.write("designs/x/check.py", CHECK + "# why\n")
+    assert adder.build("design=x").steps == ["run x (npu1_1col)"]
+
+
+def test_a_module_that_the_check_imports_is_an_input(adder: Project) -> None:
+    adder.write("designs/x/model.py", "OFFSET = 0\n")
+    lines = CHECK.replace("import numpy as np\n", "import numpy as np\n\nfrom model import OFFSET\n")
+    adder.write("designs/x/check.py", lines.replace("X + p.some", "X + p.some + OFFSET"))
+    adder.build("design=x")
+    assert adder.build("design=x").steps == []
+    adder.write("designs/x/model.py", "OFFSET = 5\n")
+    failed = adder.scons("design=x")
+    assert failed.steps == ["run x (npu1_1col)"]
+    assert failed.status == 2
+
+
+def test_a_macro_file_that_a_template_imports_is_an_input(adder: Project) -> None:
+    adder.write("templates/words.mlir.j2", "{% macro two() %}2{% endmacro %}")
+    template = adder.read("designs/x/x.mlir.j2").replace("constant 2 : index", "constant {{ words.two() }} : index")
+    adder.write("designs/x/x.mlir.j2", '{% import "words.mlir.j2" as words %}\n' + template)
+    adder.build("design=x")
+    assert adder.build("design=x").steps == []
+    adder.write("templates/words.mlir.j2", "{% macro two() %}1 + 1{% endmacro %}")
+    failed = adder.scons("design=x")
+    assert "render designs/x/x.mlir.j2" in failed.steps
+    assert failed.status == 2
+
+
+def test_a_template_that_shadows_a_shared_one_is_noticed(adder: Project) -> None:
+    adder.write("templates/words.mlir.j2", "{% macro two() %}2{% endmacro %}")
+    template = adder.read("designs/x/x.mlir.j2").replace("constant 2 : index", "constant {{ words.two() }} : index")
+    adder.write("designs/x/x.mlir.j2", '{% import "words.mlir.j2" as words %}\n' + template)
+    adder.build("design=x")
+    adder.write("designs/x/words.mlir.j2", "{% macro two() %}02{% endmacro %}")
+    assert "render designs/x/x.mlir.j2" in adder.build("design=x").steps
+    assert adder.build("design=x").steps == []
+
+
+def test_f17_nothing_is_kept_outside_the_build_folder(adder: Project, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    adder.variables["HOME"] = str(home)
+    before = sources(adder.root)
+    adder.build("design=x")
+    assert list(home.iterdir()) == []
+    assert sources(adder.root) == before
+
+
+def sources(root: Path) -> list[str]:
+    """Return the files of a project that are not below `build`, by name, without Python's own caches."""
+    found = (path.relative_to(root) for path in root.rglob("*") if path.is_file())
+    return sorted(str(path) for path in found if path.parts[0] != "build")
+
+
+def test_u2_the_whole_build_can_live_elsewhere(adder: Project) -> None:
+    adder.build("design=x", "build_dir=out/of the way")
+    assert (adder.root / "out/of the way/host/designs/x/npu1_1col/check.json").is_file()
+    assert not (adder.root / "build").exists()
+    assert adder.build("design=x", "build_dir=out/of the way").steps == []
+
+
+def test_f21_a_build_after_one_that_shows_more_is_a_null_build(adder: Project) -> None:
+    adder.build("design=x", "verbose=1")
+    assert adder.build("design=x").steps == []
+    assert adder.build("design=x", "run_timeout=60").steps == []
+
+
+def test_u20_the_help_of_a_design_names_its_parameters(adder: Project) -> None:
+    said = adder.build("-h", "design=x").out
+    assert "some=int [1]" in said
+    assert "arch=host|aie2|aie2p [host]" in said
+
+
+def test_list_and_describe_answer_people_and_programs(adder: Project) -> None:
+    assert "x  a design of the tests" in adder.build("list").out
+    assert "devices: npu1_1col, npu2_1col" in adder.build("describe", "design=x").out
+    adder.build("describe", "design=x", "json=answer.json")
+    (record,) = json.loads(adder.read("answer.json"))
+    assert [item["name"] for item in record["parameters"]] == ["some", "word"]
+    assert not (adder.root / "build/host").exists()
+
+
+@pytest.fixture
+def peano(tmp_path: Path) -> Iterator[Path]:
+    """A folder that looks like an installation of Peano, with stand-in tools."""
+    folder = tmp_path / "llvm-aie"
+    (folder / "bin").mkdir(parents=True)
+    for name in ("clang++", "llvm-ar", "llvm-objcopy"):
+        launcher = folder / "bin" / name
+        program = FAKE_TOOLS / f"{name.replace('+', 'p').replace('-', '_')}.py"
+        launcher.write_text(f'#!/bin/sh\nexec "{sys.executable}" -I "{program}" "$@"\n')
+        launcher.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder)
+
+
+def test_f14_switching_the_arch_keeps_both_results_side_by_side(adder: Project, peano: Path) -> None:
+    adder.variables["PEANO_INSTALL_DIR"] = str(peano)
+    assert adder.build("design=x", "arch=aie2").compiled == ["kernels/add.cc"]
+    assert adder.build("design=x", "arch=aie2p").compiled == ["kernels/add.cc"]
+    assert adder.build("design=x", "arch=aie2").steps == []
+    assert len(adder.objects("aie2")) == len(adder.objects("aie2p")) == 1
+    assert adder.objects("aie2")[0].read_bytes() != adder.objects("aie2p")[0].read_bytes()
+
+
+def test_u5_every_declared_option_reaches_the_compiler(adder: Project, peano: Path, tmp_path: Path) -> None:
+    adder.variables |= {"PEANO_INSTALL_DIR": str(peano), "AIE_STUB_LOG": str(tmp_path / "log")}
+    recipe = RECIPE.replace('"SOME": p.some', '"SOME": p.some, "Y": None').replace(
+        "functions", 'include_dirs=["#inc", "here"], flags=["-O3", "-fno-exceptions"], functions'
+    )
+    adder.write("designs/x/SConscript", f'Import("env", "p")\n\n{recipe}\n')
+    adder.build("design=x", "arch=aie2")
+    calls = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
+    (argv,) = (call["argv"] for call in calls if "-c" in call["argv"])
+    wanted = ["-DSOME=1", "-DY", "-Iinc", "-Idesigns/x/here", "-O3", "-fno-exceptions"]
+    assert [word for word in argv if word in wanted] == wanted
+    assert "--target=aie2-none-unknown-elf" in argv
+
+
+def test_f18_every_target_has_a_source_and_every_source_is_read(adder: Project) -> None:
+    """The graph as SCons prints it: no target stands alone, and every file of the project is below the run."""
+    said = adder.build("-n", "--tree=all", "design=x").out
+    for name in ("designs/x/x.mlir.j2", "designs/x/check.py", "kernels/add.cc"):
+        assert name in said
+    lines = [line for line in said.splitlines() if "+-" in line]
+    depth = [line.index("+-") for line in lines]
+    for position, line in enumerate(lines):
+        if "+-build/" in line and "/objects/" not in line:
+            assert position + 1 < len(lines)
+            assert depth[position + 1] > depth[position], f"{line} has no source"
+
+
+def test_the_steps_need_no_shell(adder: Project, tmp_path: Path) -> None:
+    """U18: a folder on PATH without `sh`, `awk` and `make` is enough."""
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for name in ("g++", "ar", "as", "ld", "objcopy"):
+        (tools / name).symlink_to(os.path.realpath(str(shutil.which(name))))
+    adder.variables["PATH"] = str(tools)
+    assert adder.build("design=x").status == 0
