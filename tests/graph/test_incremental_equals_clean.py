@@ -47,7 +47,8 @@ class Edits(RuleBasedStateMachine):
 
     def _script(self) -> None:
         lines = [
-            f'{name} = env.AieObject("out/{name}.o", "src/{name}.cc", include_dirs={self.order}, flags={self.flags[name]})'
+            f'{name} = env.AieObject("out/{name}.o", "src/{name}.cc", '
+            f"include_dirs={self.order}, flags={self.flags[name]})"
             for name in SOURCES
         ]
         lines.append(f'env.AieArchive("out/lib.a", [{", ".join(self.members)}])')

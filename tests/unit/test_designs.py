@@ -102,6 +102,13 @@ def test_a_design_is_for_the_device_that_is_asked_for(design: str, device: str) 
 
 VARIANTS = [(design, name) for design in DESIGNS for name in (None, *contract_of(design).variant_names)]
 
+# What `settled` and `module_of` take, for every variant and every type of elements.
+CONFIGURATIONS: list[tuple[str, dict[str, Any]]] = [
+    *((design, {"variant": variant}) for design, variant in VARIANTS),
+    *(("matmul", {"dtype_in": dtype}) for dtype in ("i8", "i16", "f32", "bf16")),
+    ("activations", {"dtype": "f32"}),
+]
+
 
 @pytest.mark.parametrize("device", ["npu1_1col", "npu2_1col"])
 @pytest.mark.parametrize(("design", "variant"), VARIANTS)
@@ -146,12 +153,12 @@ def recipe(configuration: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return env.said
 
 
-@pytest.mark.parametrize(("design", "variant"), VARIANTS)
-def test_a_recipe_promises_what_the_mlir_declares(design: str, variant: str | None) -> None:
-    words = recipe(settled(design, variant=variant))
+@pytest.mark.parametrize(("design", "options"), CONFIGURATIONS)
+def test_a_recipe_promises_what_the_mlir_declares(design: str, options: dict[str, Any]) -> None:
+    words = recipe(settled(design, **options))
     kind, value = next((kind, value) for kind, value in words.items() if kind != "Design")
     file = f"lib{value['name']}.a" if kind == "CoreArchive" else f"{value['name']}.o"
-    assert declared(module_of(design, variant=variant)) == dict.fromkeys(value["functions"], file)
+    assert declared(module_of(design, **options)) == dict.fromkeys(value["functions"], file)
     assert words["Design"]["link_with"] == [value]
 
 
@@ -183,17 +190,8 @@ def arguments_of(module: Module) -> list[tuple[Any, int]]:
     return [(DTYPES[found.element], int(np.prod([size or 0 for size in found.shape]))) for found in types]
 
 
-CHECKED = [
-    *VARIANTS,
-    *(("matmul", f"dtype_in={dtype}") for dtype in ("i8", "i16", "f32", "bf16")),
-    ("activations", "dtype=f32"),
-]
-
-
-@pytest.mark.parametrize(("design", "how"), CHECKED)
-def test_inputs_and_reference_fit_the_arguments_of_the_sequence(design: str, how: str | None) -> None:
-    name, _, value = (how or "").partition("=")
-    options: dict[str, Any] = {name: value} if value else {"variant": how}
+@pytest.mark.parametrize(("design", "options"), CONFIGURATIONS)
+def test_inputs_and_reference_fit_the_arguments_of_the_sequence(design: str, options: dict[str, Any]) -> None:
     configuration = settled(design, **options)
     check = checks_of(design)
     p = SimpleNamespace(**configuration["parameters"])
@@ -233,6 +231,8 @@ BROKEN = [
     ("matmul", {"k": 2, "dtype_in": "i8"}, "a block's row of A (k elements) must fill whole 32-bit words"),
     ("matmul", {"n": 1, "dtype_in": "bf16"}, "a block's row of B (n elements) must fill whole 32-bit words"),
     ("matmul", {"m": 1024, "M": 1024}, "m, k and n must be below 1024"),
+    ("matmul", {"k": 1024, "K": 1024}, "m, k and n must be below 1024"),
+    ("matmul", {"n": 1024, "N": 1024}, "m, k and n must be below 1024"),
     ("matmul", {"N": 2**17}, "a row of blocks of B (k * N elements) may have at most 4 MiB"),
     ("activations", {"length": 1000}, "length must be a multiple of line"),
     ("activations", {"length": 99, "line": 33}, "a line must fill whole 32-bit words"),

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from aiebuild.mlir.facts import Facts
     from aiebuild.mlir.ir import Module
+    from aiebuild.mlir.native import NativeTool
 
 Outputs = dict[Path, str]
 """The text of each file to write."""
@@ -104,9 +105,7 @@ def _render(options: argparse.Namespace) -> Outputs:
 
 def _declare_normalise(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("text", type=Path, help="MLIR text, custom or generic")
-    parser.add_argument(
-        "--lines", type=Path, metavar="FILE", help="where each line came from, as render wrote it"
-    )
+    parser.add_argument("--lines", type=Path, metavar="FILE", help="where each line came from, as render wrote it")
     parser.add_argument(
         "--declared",
         action="append",
@@ -117,9 +116,9 @@ def _declare_normalise(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--link-anything", action="store_true", help="there is no recipe that link_with has to agree with"
     )
-    parser.add_argument(
-        "--recipe", default="", metavar="FILE:LINE", help="where the recipe asks for the design"
-    )
+    parser.add_argument("--recipe", default="", metavar="FILE:LINE", help="where the recipe asks for the design")
+    parser.add_argument("--aie-opt", metavar="PROGRAM", help="reads what the built-in reader does not know")
+    parser.add_argument("--mlir-opt", metavar="PROGRAM", help="the same, for modules without aie and aiex")
     parser.add_argument("--device", metavar="NAME", help="the device that aie.device must name")
     parser.add_argument(
         "--sequences",
@@ -136,7 +135,8 @@ def _normalise(options: argparse.Namespace) -> Outputs:
     from aiebuild.mlir.write import write  # noqa: PLC0415 - the same
 
     lines = _lines(options.lines) if options.lines else None
-    module = normalise(_read(options.text), str(options.text), lines=lines)
+    text = _read(options.text)
+    module = normalise(text, str(options.text), lines=lines, native=_native_tools(options))
     _refuse(_static_errors(module, options))
     found = facts(module)
     _refuse(_contract_errors(found, module, options))
@@ -144,6 +144,15 @@ def _normalise(options: argparse.Namespace) -> Outputs:
     if options.facts:
         written[options.facts] = found.to_json()
     return written
+
+
+def _native_tools(options: argparse.Namespace) -> tuple[NativeTool, ...]:
+    if not (options.mlir_opt or options.aie_opt):
+        return ()
+    from aiebuild.mlir.native import NativeTool  # noqa: PLC0415 - only needed where there are such tools
+
+    tools = ((options.mlir_opt, {"upstream"}), (options.aie_opt, {"aie", "upstream"}))
+    return tuple(NativeTool((program,), frozenset(dialects)) for program, dialects in tools if program)
 
 
 def _static_errors(module: Module, options: argparse.Namespace) -> list[CheckError]:
@@ -168,9 +177,7 @@ def _contract_errors(found: Facts, module: Module, options: argparse.Namespace) 
     if options.device and options.device != found.device:
         op = next(op for op in module.walk() if op.name == "aie.device")
         message = f"the module is for device {found.device!r}, the configuration for {options.device!r}"
-        errors.append(
-            CheckError(message, where(module, op), "a template can write: aie.device({{ device }})")
-        )
+        errors.append(CheckError(message, where(module, op), "a template can write: aie.device({{ device }})"))
     if options.sequences:
         wanted = tuple(options.sequences.split(","))
         names = tuple(sequence.name for sequence in found.sequences)
@@ -178,9 +185,7 @@ def _contract_errors(found: Facts, module: Module, options: argparse.Namespace) 
     return errors
 
 
-def _sequence_errors(
-    wanted: tuple[str, ...], names: tuple[str, ...], found: Facts, module: Module
-) -> list[CheckError]:
+def _sequence_errors(wanted: tuple[str, ...], names: tuple[str, ...], found: Facts, module: Module) -> list[CheckError]:
     if sorted(wanted) == sorted(names):
         return []
     stray = [sequence.where for sequence in found.sequences if sequence.name not in wanted]
@@ -215,9 +220,7 @@ def _lines(path: Path) -> list[tuple[str, int]]:
 
 
 COMMANDS = {
-    "render": Command(
-        "render a template to MLIR text", _declare_render, ("output", "lines", "depfile"), _render
-    ),
+    "render": Command("render a template to MLIR text", _declare_render, ("output", "lines", "depfile"), _render),
     "normalise": Command(
         "bring MLIR text into the generic form and check it",
         _declare_normalise,

@@ -55,7 +55,8 @@ class Cursor:
         """Raise the error that something else is here than what was expected."""
         if position is not None:
             self.position = position
-        self.fail(self.position, f"expected {wanted}, found {self.found()}", hint)
+        found = self.found()
+        self.fail(self.position, f"expected {wanted}, found {found}", hint)
 
     def found(self) -> str:
         """Go behind blanks and return the next word, as a message names it."""

@@ -43,6 +43,7 @@ _UPSTREAM = {
 }
 _Type = TypeVar("_Type", bound="Attribute")
 _NO_CUSTOM_FORMAT = "does not have a custom format"
+_TWICE = re.compile(r"SSA value %(\S+) is already defined")
 _EARLY = re.compile(r"Result %(\S+?)(?:#\d+)? is defined with type (.*), but used with type")
 # xDSL's ways to say what it expected, and ours.
 _WORDINGS = (
@@ -156,6 +157,10 @@ def _refuse(parser: _Parser, place: Callable[[int, int], Location], error: Parse
         _unknown(parser, place)
     if _UNDEFINED in error.msg:
         _undefined(parser, place)
+    twice = _TWICE.match(error.msg)
+    if twice is not None:
+        line = parser.place(parser.definitions[twice.group(1)], place).line
+        raise MlirError(f"%{twice.group(1)} is defined twice, first in line {line}", parser.place(error.span.start, place))
     early = _EARLY.match(error.msg)
     if early is not None:
         name, type_ = early.groups()
@@ -175,7 +180,7 @@ def _in_our_words(message: str, error: ParseError) -> str:
     for pattern, wording in _WORDINGS:
         if pattern.match(message):
             said = pattern.sub(wording, message)
-            return said if ", found " in said else f"{said}, found {f'`{found}`' if found else 'something else'}"
+            return f"{said}, found `{found}`" if found and "found `" not in said else said
     return message if message[:2].isupper() else message[0].lower() + message[1:]
 
 

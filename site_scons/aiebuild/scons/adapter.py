@@ -7,9 +7,10 @@ from typing import Any
 
 from aiebuild import environment
 from aiebuild.scons.builders import add_builders
+from aiebuild.scons.configure import aie_configuration
 from aiebuild.scons.scanner import install_store
 from aiebuild.scons.session import Session
-from aiebuild.scons.words import Configuration, add_words
+from aiebuild.scons.words import Configuration, add_words, guarded
 
 SESSION = "aiebuild_session"
 
@@ -29,6 +30,7 @@ def generate(env: Any) -> None:
     install_store()
     add_builders(env)
     add_words(env)
+    env.AddMethod(guarded(aie_configuration), "AieConfiguration")
 
 
 def session_of(env: Any) -> Session:

@@ -19,8 +19,9 @@ from aiebuild.errors import (
     did_you_mean,
 )
 from aiebuild.scons import aie, answers, report
+from aiebuild.scons.configure import Choice, choose_toolchain, configure, seconds
 from aiebuild.scons.location import failing_line
-from aiebuild.scons.words import WORDS, Configuration
+from aiebuild.scons.words import WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from aiebuild.options import Request
     from aiebuild.scons.session import Session
     from aiebuild.settle import Settled
-
-DEFAULT_TOOLCHAINS = {"host": "host", "aie2": "peano", "aie2p": "peano"}
 
 
 def main(arguments: Iterable[tuple[str, str]], words: Iterable[str]) -> None:
@@ -57,7 +56,7 @@ class Project:
         self.root = root
         self.request = request
         self.contracts = {path.parent.name: path for path in sorted(root.glob("designs/*/design.yaml"))}
-        set_up_scons(request)
+        set_up_scons()
         self.env = SCons.Script.Environment(
             tools=[aie],
             ENV={},
@@ -65,6 +64,7 @@ class Project:
             AIE_VERBOSE=request.get("verbose") == "1",
         )
         self.session: Session = self.env["AIE_SESSION"]
+        self.session.manages_errors = True
 
     def read(self) -> None:
         """Answer the verbs that ask, or read the recipes of the designs that are to be built."""
@@ -128,7 +128,7 @@ class Project:
 
     def _read_recipe(self, name: str, arch: str) -> None:
         settled = self._settle(name, arch)
-        env = configure(self.env, self._contract(name), settled, self.request)
+        env = configure(self.env, self._contract(name), settled, self._choice(arch))
         recipe = f"designs/{name}/SConscript"
         if not (self.root / recipe).is_file():
             raise RecipeError(
@@ -142,6 +142,15 @@ class Project:
             raise RecipeError(
                 "this recipe asks for no Design", Location(recipe), 'env.Design(mlir="<name>.mlir.j2", ...)'
             )
+
+    def _choice(self, arch: str) -> Choice:
+        request = self.request
+        timeout = request.get("run_timeout")
+        return Choice(
+            toolchain=choose_toolchain(request.get("toolchain"), arch),
+            mode=request.get("mode"),
+            run_timeout=seconds(timeout) if timeout else None,
+        )
 
     def _settle(self, name: str, arch: str) -> Settled:
         request = self.request
@@ -164,59 +173,13 @@ class Project:
         SCons.Script.BUILD_TARGETS[:] = targets
 
 
-def set_up_scons(request: Request) -> None:
+def set_up_scons() -> None:
     """Set SCons's own options: what DESIGN calls content signatures, always."""
     SCons.Script.DefaultEnvironment(tools=[])
     SCons.Script.SetOption("hash_format", "sha256")
     SCons.Script.SetOption("max_drift", -1)
     SCons.Script.SetOption("no_progress", True)
     SCons.Script.SetOption("implicit_cache", False)
-    del request
-
-
-def configure(env: Any, design: contract.Contract, settled: Settled, request: Request) -> Any:
-    """Return the environment that one recipe sees, for one configuration."""
-    toolchain = choose_toolchain(request.get("toolchain"), settled.arch)
-    mode = request.get("mode")
-    suffix = "" if toolchain == DEFAULT_TOOLCHAINS[settled.arch] else f"-{toolchain}"
-    name = settled.configuration(suffix, debug=mode == "debug")
-    session: Session = env["AIE_SESSION"]
-    timeout = request.get("run_timeout")
-    folder = Path(design.file).parent.as_posix()
-    configuration = Configuration(
-        design=design.name,
-        folder=folder,
-        output=f"{session.build_dir}/{settled.arch}/designs/{design.name}/{name}",
-        arch=settled.arch,
-        toolchain=toolchain,
-        mode=mode,
-        parameters=settled.to_json(mode),
-        arguments=tuple(design.arguments),
-        sequences=design.sequences,
-        run_timeout=_seconds(timeout) if timeout else design.run_timeout,
-        search=("templates",),
-    )
-    return env.Clone(AIE_CONFIGURATION=configuration)
-
-
-def choose_toolchain(asked: str, arch: str) -> str:
-    """Return the toolchain for an arch: the one that was asked for where it can compile for it."""
-    fitting = ("host",) if arch == "host" else ("peano", "chess")
-    if asked and asked not in fitting:
-        raise OptionError(
-            f"toolchain={asked} does not compile for arch={arch}", hint=f"for {arch}: {', '.join(fitting)}"
-        )
-    return asked or DEFAULT_TOOLCHAINS[arch]
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if seconds > 0:
-        return seconds
-    raise OptionError(f"run_timeout={text} is not a time", hint="seconds, more than 0: run_timeout=120")
 
 
 def read_recipe(recipe: str, names: Mapping[str, Any]) -> None:

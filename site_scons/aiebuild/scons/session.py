@@ -43,6 +43,7 @@ class Session:
         self.step_variables = environment.for_steps()
         self.state = root / build_dir / STATE
         self.fingerprints = Fingerprints(self.state / "fingerprints.json")
+        self.manages_errors = False
         self.started = time.monotonic()
         self.started_at = time.time_ns()
         self.unrecorded = 0

@@ -47,9 +47,9 @@ def _find(source: str, arch: str, folder: Path, root: Path, *, where: Location |
         if (root / name).is_file():
             return name
     raise RecipeError(
-        f"{word} for arch={arch}: no such source: {' or '.join(tried)}",
+        f"{word} for arch={arch}: no such file: {' or '.join(tried)}",
         where,
-        _advice(source, arch, tried, root),
+        _advice(source, arch, tried, root, kernel="Prebuilt" not in word),
     )
 
 
@@ -59,8 +59,8 @@ def _spellings(source: str, arch: str) -> tuple[str, ...]:
     return source.replace("{arch}", arch), source.replace("{arch}/", "").replace("{arch}", "")
 
 
-def _advice(source: str, arch: str, tried: list[str], root: Path) -> str:
-    if arch == "host" and "{arch}" in source:
+def _advice(source: str, arch: str, tried: list[str], root: Path, *, kernel: bool) -> str:
+    if arch == "host" and "{arch}" in source and kernel:
         return 'give host_source="...": the same functions in plain C++, for this machine'
     folder = (root / tried[-1]).parent
     names = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import SCons.Script
+
 from aiebuild import flow, model
-from aiebuild.errors import Location, RecipeError
+from aiebuild.errors import AieBuildError, Location, RecipeError
+from aiebuild.scons import report
 from aiebuild.scons.builders import add_planned, checked_keywords
 from aiebuild.scons.location import calling_line
 from aiebuild.scons.session import project_path
 from aiebuild.scons.sources import find_member_sources, find_source, located, prebuilt_file
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from aiebuild.scons.session import Session
     from aiebuild.toolchains.compiler import Toolchain
@@ -244,7 +248,7 @@ def aie_archive(env: Any, target: str, source: Any, **keywords: Any) -> list[Any
     )
 
 
-WORDS = {
+WORDS: dict[str, Callable[..., Any]] = {
     "CoreObject": core_object,
     "CoreArchive": core_archive,
     "Prebuilt": prebuilt,
@@ -257,7 +261,23 @@ WORDS = {
 def add_words(env: Any) -> None:
     """Give an environment the words of a recipe."""
     for name, function in WORDS.items():
-        env.AddMethod(function, name)
+        env.AddMethod(guarded(function), name)
+
+
+def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method that ends the run with our message where it is used by hand, instead of a traceback."""
+
+    @functools.wraps(function)
+    def method(env: Any, *arguments: Any, **keywords: Any) -> Any:
+        try:
+            return function(env, *arguments, **keywords)
+        except AieBuildError as error:
+            if env["AIE_SESSION"].manages_errors:
+                raise
+            report.tell_error(error)
+            SCons.Script.Exit(2)
+
+    return method
 
 
 def _tools(env: Any) -> tuple[Session, Configuration, Toolchain]:

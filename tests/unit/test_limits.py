@@ -1,0 +1,309 @@
+from __future__ import annotations
+
+import re
+from collections import Counter
+from math import prod
+from pathlib import Path
+
+import pytest
+from aiebuild.errors import CheckError
+from aiebuild.mlir.ir import Module
+from aiebuild.mlir.limits import budget, check_limits
+from aiebuild.mlir.parse import parse
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "mlir"
+DEVICES = {"device = 5 : i32": 'device = "npu1_1col"', "device = 9 : i32": 'device = "npu2_1col"'}
+NAMES = sorted(path.name.removesuffix(".generic.mlir") for path in GOLDEN.glob("*.generic.mlir"))
+LOWERED = sorted(path.name.removesuffix(".lowered.mlir") for path in GOLDEN.glob("*.lowered.mlir"))
+Place = tuple[int, int]
+
+
+def golden(name: str, *changes: tuple[str, str]) -> Module:
+    text = (GOLDEN / f"{name}.generic.mlir").read_text()
+    for old, new in DEVICES.items():
+        text = text.replace(old, new)
+    for old, new in changes:
+        assert old in text, old
+        text = text.replace(old, new)
+    return parse(text, f"{name}.mlir")
+
+
+def only(module: Module) -> CheckError:
+    errors = check_limits(module)
+    assert len(errors) == 1, [str(error) for error in errors]
+    return errors[0]
+
+
+# What FIFOs cost, against what mlir-aie made of them
+
+
+def lowered(name: str) -> list[tuple[Place, str]]:
+    """Return (tile, line) for each op of the lowered text that belongs to a tile."""
+    text = (GOLDEN / f"{name}.lowered.mlir").read_text()
+    places = {found[1]: (int(found[2]), int(found[3])) for found in re.finditer(r"%(\w+) = aie.tile\((\d), (\d)\)", text)}
+    lines, program = [], None
+    for line in text.splitlines():
+        opened = re.search(r"aie\.(?:mem|memtile_dma)\(%(\w+)\) \{", line)
+        program = opened[1] if opened else None if line == "    }" else program
+        named = re.search(r"aie\.(?:buffer|lock|shim_dma_allocation)(?: @\w+)?\(%(\w+)", line)
+        owner = named[1] if named else program
+        if owner is not None:
+            lines.append((places[owner], line))
+    return lines
+
+
+def count(lines: list[tuple[Place, str]], pattern: str) -> Counter[Place]:
+    return Counter(place for place, line in lines if re.search(pattern, line))
+
+
+def buffer_bytes(lines: list[tuple[Place, str]]) -> Counter[Place]:
+    total: Counter[Place] = Counter()
+    for place, line in lines:
+        if found := re.search(r"aie\.buffer.*memref<([\dx]+)x[su]?i(\d+)>", line):
+            total[place] += prod(map(int, found[1].split("x"))) * int(found[2]) // 8
+    return total
+
+
+@pytest.mark.parametrize("name", LOWERED)
+def test_the_budget_is_what_the_real_lowering_makes(name: str) -> None:
+    real = lowered(name)
+    mine = budget(golden(name))
+    assert {(each.column, each.row) for each in mine} == {place for place, _ in real}
+    for each in mine:
+        place = (each.column, each.row)
+        parts = [part.amount for part in each.memory if not part.what.startswith("stack")]
+        assert sum(parts) == buffer_bytes(real)[place]
+        assert each.locks_used == count(real, r"aie\.lock\(")[place]
+        assert each.descriptors == count(real, r"aie\.dma_bd\(")[place]
+        assert each.channels_in == count(real, r"dma_start\(S2MM|allocation.*S2MM")[place]
+        assert each.channels_out == count(real, r"dma_start\(MM2S|allocation.*MM2S")[place]
+
+
+@pytest.mark.parametrize("name", LOWERED)
+def test_the_channels_have_the_numbers_that_the_real_lowering_gives(name: str) -> None:
+    real: dict[tuple[Place, int, int], int] = {}
+    key = None
+    for place, line in lowered(name):
+        if found := re.search(r"dma_start\((S2MM|MM2S), (\d)", line):
+            key = (place, int(found[1] == "MM2S"), int(found[2]))
+            real[key] = 0
+        elif "aie.dma_bd(" in line and key is not None:
+            real[key] += 1
+    mine = {
+        ((each.column, each.row), channel.direction, channel.index): channel.descriptors
+        for each in budget(golden(name))
+        for channel in each.channels
+        if each.row > 0
+    }
+    assert mine == real
+
+
+# What is right
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_designs_that_the_real_tools_accept_are_within_the_limits(name: str) -> None:
+    assert check_limits(golden(name)) == []
+
+
+def test_distributing_to_four_cores_and_back_takes_all_descriptors_of_the_even_channels() -> None:
+    (mem,) = [each for each in budget(golden("scale4")) if each.kind.name == "mem"]
+    assert sum(channel.descriptors for channel in mem.group(0)) == mem.kind.descriptors_per_group == 24
+    assert sum(channel.descriptors for channel in mem.group(1)) == 8
+
+
+# Devices and tiles
+
+
+def test_an_unknown_device_gives_the_nearest() -> None:
+    error = only(golden("matmul", ("npu1_1col", "npu1_1coll")))
+    assert (error.message, error.hint) == ("unknown device 'npu1_1coll'", "did you mean 'npu1_1col'?")
+    assert str(error.where) == "matmul.mlir:2:3"
+
+
+def test_a_device_written_as_a_number_is_refused() -> None:
+    error = only(parse((GOLDEN / "matmul.generic.mlir").read_text(), "matmul.mlir"))
+    assert error.message.startswith("the device is written as 5 : i32")
+
+
+def test_a_tile_outside_of_the_grid_is_named_at_its_line() -> None:
+    errors = check_limits(golden("matmul", ("row = 2 : i32", "row = 6 : i32")))
+    assert errors[0].message == "tile (0, 6) is outside of npu1_1col"
+    assert errors[0].hint == "npu1_1col has 1 column of 6 rows (row 0 shim, 1 mem, 2 to 5 cores)"
+    assert str(errors[0].where) == "matmul.mlir:9:5"
+
+
+def test_what_is_put_on_the_wrong_kind_of_tile_is_named() -> None:
+    errors = check_limits(golden("locks", ("row = 2 : i32", "row = 1 : i32")))
+    messages = [error.message for error in errors]
+    assert "aie.mem is put on tile (0, 1), which is a mem tile" in messages
+    errors = check_limits(golden("rtp", ('"aie.buffer"(%1)', '"aie.buffer"(%0)')))
+    assert errors[0].message == "aie.buffer @rtp is put on tile (0, 0), which is a shim tile"
+    assert errors[0].hint.startswith("it belongs on a core or mem tile")
+
+
+def test_a_fifo_of_a_versal_shim_without_a_dma_is_refused() -> None:
+    errors = check_limits(golden("passthrough", ("npu1_1col", "xcve2302")))
+    assert [error.message for error in errors] == [
+        "@in ends at shim tile (0, 0), which has no DMA",
+        "@out ends at shim tile (0, 0), which has no DMA",
+    ]
+    assert errors[0].hint == "columns with one: 2, 3, 6, 7, 10, 11"
+
+
+# Channels, descriptors, locks, memory
+
+
+def fifo(name: str, *ends: str, element: str = "memref<16xi32>", depth: str = "2 : i32", more: str = "") -> str:
+    consumers = ", ".join("[]" for _ in ends[1:])
+    types = ", ".join("index" for _ in ends)
+    return (
+        f'"aie.objectfifo"({", ".join(ends)}) <{{dimensionsFromStreamPerConsumer = '
+        f"#aie<bd_dim_layout_array_array[{consumers}]>, dimensionsToStream = #aie<bd_dim_layout_array[]>, "
+        f"disable_synchronization = false, elemNumber = {depth}, elemType = !aie.objectfifo<{element}>, "
+        f'plio = false, sym_name = "{name}", via_DMA = false{more}}}> : ({types}) -> ()'
+    )
+
+
+def design(*lines: str, device: str = "npu1") -> Module:
+    """Return a device with the tiles %s (shim), %m (mem), %a and %b (cores above each other), %c (beside %a), %d."""
+    places = {"s": (0, 0), "m": (0, 1), "n": (1, 1), "a": (0, 2), "b": (0, 3), "c": (1, 2), "d": (3, 5)}
+    tiles = [
+        f'%{name} = "aie.tile"() <{{col = {column} : i32, row = {row} : i32}}> : () -> index'
+        for name, (column, row) in places.items()
+    ]
+    body = "\n".join([*tiles, *lines])
+    return parse(f'"aie.device"() <{{device = "{device}", sym_name = "main"}}> ({{\n{body}\n}}) : () -> ()', "d.mlir")
+
+
+def at(module: Module, column: int, row: int) -> tuple[int, int, int, int, int]:
+    """Return channels in, channels out, descriptors, locks, bytes of a tile."""
+    for each in budget(module):
+        if (each.column, each.row) == (column, row):
+            return each.channels_in, each.channels_out, each.descriptors, each.locks_used, each.memory_used
+    return (0, 0, 0, 0, 0)
+
+
+def test_neighbours_share_memory_and_need_no_dma() -> None:
+    module = design(fifo("f", "%a", "%b", depth="4 : i32"))
+    assert at(module, 0, 2) == (0, 0, 0, 2, 256)
+    assert at(module, 0, 3) == (0, 0, 0, 0, 0)
+
+
+def test_the_memory_is_the_one_that_both_reach() -> None:
+    module = design(fifo("f", "%c", "%a"))
+    assert at(module, 0, 2) == (0, 0, 0, 2, 128)
+    assert at(module, 1, 2) == (0, 0, 0, 0, 0)
+
+
+@pytest.mark.parametrize("reason", ["via_DMA = true", "repeat_count = 1 : i32"])
+def test_neighbours_use_their_dmas_when_they_have_to(reason: str) -> None:
+    text = fifo("f", "%a", "%b")
+    text = text.replace("via_DMA = false", reason) if "via" in reason else fifo("f", "%a", "%b", more=f", {reason}")
+    module = design(text)
+    assert at(module, 0, 2) == (0, 1, 2, 2, 128)
+    assert at(module, 0, 3) == (1, 0, 2, 2, 128)
+
+
+def test_an_access_pattern_needs_a_dma() -> None:
+    pattern = "dimensionsToStream = #aie<bd_dim_layout_array[<size = 4, stride = 1>, <size = 4, stride = 4>]>"
+    text = fifo("f", "%a", "%b").replace("dimensionsToStream = #aie<bd_dim_layout_array[]>", pattern)
+    assert at(design(text), 0, 2)[1] == 1
+
+
+def test_distant_cores_pay_at_both_ends() -> None:
+    module = design(fifo("f", "%a", "%d", depth="3 : i32"))
+    assert at(module, 0, 2) == (0, 1, 3, 2, 192)
+    assert at(module, 3, 5) == (1, 0, 3, 2, 192)
+
+
+def test_a_broadcast_pays_one_channel_at_the_producer_and_one_at_each_consumer() -> None:
+    module = design(fifo("f", "%a", "%b", "%c", "%d"))
+    assert at(module, 0, 2)[:3] == (0, 1, 2)
+    assert [at(module, *place)[:3] for place in ((0, 3), (1, 2), (3, 5))] == [(1, 0, 2)] * 3
+
+
+def test_a_depth_for_each_end_is_taken_at_its_word() -> None:
+    module = design(fifo("f", "%s", "%a", depth="[2 : i32, 5 : i32]"))
+    assert at(module, 0, 2) == (1, 0, 5, 2, 320)
+
+
+def test_a_repeat_count_costs_descriptors_at_the_producer() -> None:
+    assert at(design(fifo("f", "%m", "%a", more=", repeat_count = 3 : i32")), 0, 1)[2] == 6
+
+
+def test_three_fifos_into_one_core_are_one_too_many() -> None:
+    error = only(design(*(fifo(name, "%s", "%d") for name in "xy"), fifo("z", "%m", "%d")))
+    assert error.message == "core tile (3, 5) has 2 DMA channels into it, but 3 are used: fifo x, fifo y, fifo z"
+    assert error.where is not None
+    assert error.where.line == 11
+    assert "objectfifo.link" in error.hint
+
+
+def test_three_fifos_from_one_shim_tile_are_one_too_many() -> None:
+    error = only(design(fifo("x", "%s", "%a"), fifo("y", "%s", "%b"), fifo("z", "%s", "%c")))
+    assert error.message.startswith("shim tile (0, 0) has 2 DMA channels out of it, but 3 are used")
+
+
+def test_channels_that_are_used_by_hand_are_not_given_to_fifos() -> None:
+    module = golden("locks", ("channel_index = 0 : i32, repeat", "channel_index = 2 : i32, repeat"))
+    messages = [error.message for error in check_limits(module)]
+    assert "DMA channel 2 into it is used on core tile (0, 2), which has 2: 0 to 1" in messages
+
+
+def test_too_many_descriptors_are_told_by_their_parts() -> None:
+    error = only(design(fifo("x", "%s", "%d", depth="9 : i32"), fifo("y", "%d", "%s", depth="8 : i32")))
+    assert error.message == (
+        "core tile (3, 5) has 16 buffer descriptors, but 17 are used: fifo x 9 + fifo y 8"
+    )
+    assert error.where is not None
+    assert error.where.line == 9
+
+
+def test_a_mem_tile_has_24_descriptors_for_the_even_channels() -> None:
+    error = only(golden("scale4", ("elemNumber = 2 : i32, elemType = !aie.objectfifo<memref<256xi32>>",
+                                   "elemNumber = 3 : i32, elemType = !aie.objectfifo<memref<256xi32>>")))
+    assert error.message.startswith("mem tile (0, 1) has 24 buffer descriptors for even channels, but 36 are used")
+
+
+def test_too_many_locks_are_told_by_their_parts() -> None:
+    lines = [fifo(f"f{index}", "%a", "%b") for index in range(9)]
+    error = only(design(*lines))
+    assert error.message.startswith("core tile (0, 2) has 16 locks, but 18 are used: fifo f0 2 + fifo f1 2")
+
+
+def test_locks_have_numbers_and_values_in_range_and_once() -> None:
+    changes = (("init = 1 : i32, lockID = 2", "init = 64 : i32, lockID = 16"), ("lockID = 1", "lockID = 0"))
+    messages = [error.message for error in check_limits(golden("locks", *changes))]
+    assert messages == [
+        "@in_full is lock 0 of tile (0, 2), which @in_free is already",
+        "@out_free begins as 64: a lock counts from 0 to 63",
+        "lock 16 of a core tile: it has 0 to 15",
+    ]
+
+
+def test_too_much_data_is_told_as_a_sum_with_what_would_do() -> None:
+    error = only(golden("matmul", ("memref<32x32xi32>", "memref<96x64xi32>")))
+    assert error.message == (
+        "core tile (0, 2) does not hold its data: fifo memC 2 x 24,576 B, fifo memA 2 x 2,048 B, "
+        "fifo memB 2 x 2,048 B, stack 3,328 B = 60,672 B of 65,536 B"
+    ) or error.message.endswith("B of 65,536 B")
+
+
+def test_a_core_tile_holds_exactly_64_kib() -> None:
+    stack = 3328
+    rest = (65536 - stack - 4 * 2048) // 2 // 4
+    right = f"memref<1x{rest}xi32>"
+    assert check_limits(golden("matmul", ("memref<32x32xi32>", right))) == []
+    error = only(golden("matmul", ("memref<32x32xi32>", f"memref<1x{rest + 1}xi32>")))
+    assert error.message == (
+        "core tile (0, 2) does not hold its data: fifo memC 2 x 27,012 B, fifo memA 2 x 2,048 B, "
+        "fifo memB 2 x 2,048 B, stack 3,328 B = 65,544 B of 65,536 B"
+    )
+    assert error.hint == "8 B too many: give @memC the depth 1, or make the blocks smaller"
+    assert str(error.where) == "matmul.mlir:16:5"
+
+
+def test_a_full_mem_tile_uses_the_one_beside_it_where_the_design_has_one() -> None:
+    big = fifo("f", "%s", "%m", element="memref<80000xi32>")
+    assert only(design(big, device="npu1_1col").__class__ and design(big, '"aie.lock"(%d) <{lockID = 1 : i32}> : (index) -> index')).message
