@@ -186,9 +186,7 @@ def _stream(content: bytes) -> BytesIO:
 
 def _symbols(elf: Any) -> Iterator[Any]:
     """Yield the entries of the static symbol table; of the dynamic one where there is no static one."""
-    tables = [
-        section for section in elf.iter_sections() if section["sh_type"] in ("SHT_SYMTAB", "SHT_DYNSYM")
-    ]
+    tables = [section for section in elf.iter_sections() if section["sh_type"] in ("SHT_SYMTAB", "SHT_DYNSYM")]
     tables.sort(key=lambda section: section["sh_type"] != "SHT_SYMTAB")
     for table in tables[:1]:
         yield from table.iter_symbols()

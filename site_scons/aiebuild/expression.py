@@ -112,9 +112,7 @@ def parse(text: str) -> Expression:
         ContractError: the text is not an expression; the message has the column, counted from 1.
     """
     if len(text) > _MOST_CHARACTERS:
-        raise ContractError(
-            f"an expression has at most {_MOST_CHARACTERS} characters, this one has {len(text)}"
-        )
+        raise ContractError(f"an expression has at most {_MOST_CHARACTERS} characters, this one has {len(text)}")
     try:
         return Expression(text, _Parser(tuple(_tokens(text))).whole())
     except _SyntaxFault as fault:
@@ -209,16 +207,14 @@ class _Parser:
         self._at += 1
         if sign in {"and", "or"}:
             return Logical(sign, left, self._expression(binding + 1))
-        # `**` alone groups from the right, and its exponent may have a sign.
-        return Binary(sign, left, self._expression(_SIGNED if sign == "**" else binding + 1))
+        # `**` alone groups from the right.
+        return Binary(sign, left, self._expression(binding if sign == "**" else binding + 1))
 
     def _comparison(self, first: Node) -> Node:
         links: list[tuple[str, tuple[Node, ...]]] = []
         while self._binding == _COMPARISON:
             if links and links[-1][0] in {"in", "not in"}:
-                raise _SyntaxFault(
-                    f"{self._next} cannot follow a list", self._next.column, "join the two with 'and'"
-                )
+                raise _SyntaxFault(f"{self._next} cannot follow a list", self._next.column, "join the two with 'and'")
             links.append(self._link())
         return Compare(first, tuple(links))
 
@@ -268,9 +264,7 @@ class _Parser:
                 raise _SyntaxFault(f"expected '(' after {token}, not {self._next}", self._next.column)
             return Name(token.text)
         if token.text not in FUNCTIONS:
-            raise _SyntaxFault(
-                f"{token} is not a function", token.column, did_you_mean(token.text, FUNCTIONS)
-            )
+            raise _SyntaxFault(f"{token} is not a function", token.column, did_you_mean(token.text, FUNCTIONS))
         arguments = self._until(")")
         if not arguments or (token.text == "abs" and len(arguments) > 1):
             raise _SyntaxFault(f"{token} takes {FUNCTIONS[token.text]}, not {len(arguments)}", token.column)
@@ -283,9 +277,7 @@ def _number(token: _Token) -> int | float:
     if not token.text.isdigit():
         return _finite(token)
     if token.text.startswith("0") and token.text.strip("0"):
-        raise _SyntaxFault(
-            f"{token} has leading zeros", token.column, "hexadecimal is 0x..., octal does not exist"
-        )
+        raise _SyntaxFault(f"{token} has leading zeros", token.column, "hexadecimal is 0x..., octal does not exist")
     return int(token.text)
 
 

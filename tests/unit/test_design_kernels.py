@@ -54,9 +54,7 @@ def library(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         if key not in made:
             folder = tmp_path_factory.mktemp("kernels")
             (folder / "text.cc").write_text(text)
-            files = [str(KERNELS / source) for source in sources] + (
-                [str(folder / "text.cc")] if text else []
-            )
+            files = [str(KERNELS / source) for source in sources] + ([str(folder / "text.cc")] if text else [])
             options = ("-std=c++20", "-shared", "-fPIC", *(f"-D{define}" for define in defines))
             command = compiler_command(request.param, *options, *files, "-o", str(folder / "kernels.so"))
             subprocess.run(command, check=True)
@@ -80,9 +78,7 @@ def call(function: Any, *arguments: Array | int) -> None:
 @pytest.mark.parametrize("standard", ["c++17", "c++20"])
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("source", sorted(path.name for path in KERNELS.glob("*.cc")))
-def test_a_kernel_compiles_without_a_warning(
-    source: str, compiler: str, standard: str, tmp_path: Path
-) -> None:
+def test_a_kernel_compiles_without_a_warning(source: str, compiler: str, standard: str, tmp_path: Path) -> None:
     sizes = ("-DDIM_M=32", "-DDIM_K=32", "-DDIM_N=32")
     extra = (f"-std={standard}", "-Wpedantic", "-Wconversion", "-Wshadow", "-c")
     subprocess.run(
@@ -102,9 +98,7 @@ def test_mm_without_its_sizes_says_which_ones_are_missing(tmp_path: Path) -> Non
 def test_the_table_of_the_activations_is_one_strong_symbol_of_one_member(tmp_path: Path) -> None:
     symbols = {}
     for name in ("silu", "gelu", "lut"):
-        command = compiler_command(
-            COMPILERS[0], "-std=c++20", "-c", str(KERNELS / f"{name}.cc"), "-o", f"{name}.o"
-        )
+        command = compiler_command(COMPILERS[0], "-std=c++20", "-c", str(KERNELS / f"{name}.cc"), "-o", f"{name}.o")
         subprocess.run(command, check=True, cwd=tmp_path)
         with (tmp_path / f"{name}.o").open("rb") as file:
             table = ELFFile(file).get_section_by_name(".symtab")

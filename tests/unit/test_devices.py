@@ -28,9 +28,7 @@ def test_names_are_unique() -> None:
     assert len(set(devices.names())) == len(devices.DEVICES)
 
 
-@pytest.mark.parametrize(
-    ("row", "kind"), [(0, "shim"), (1, "mem"), (2, "core"), (5, "core"), (6, None), (-1, None)]
-)
+@pytest.mark.parametrize(("row", "kind"), [(0, "shim"), (1, "mem"), (2, "core"), (5, "core"), (6, None), (-1, None)])
 def test_the_row_decides_the_kind_of_a_tile(row: int, kind: str | None) -> None:
     found = devices.find("npu1_1col").kind(0, row)
     assert (found.name if found else None) == kind

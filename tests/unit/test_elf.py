@@ -13,9 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 GXX = shutil.which("g++")
-pytestmark = pytest.mark.skipif(
-    GXX is None or platform.system() != "Linux", reason="needs g++ and ar that make ELF"
-)
+pytestmark = pytest.mark.skipif(GXX is None or platform.system() != "Linux", reason="needs g++ and ar that make ELF")
 
 
 def compile_cxx(folder: Path, name: str, text: str, *flags: str) -> Path:
@@ -56,9 +54,7 @@ def test_weak_inline_and_common_symbols_are_not_strong(tmp_path: Path) -> None:
 
 
 def test_local_symbols_are_nobodys_business(tmp_path: Path) -> None:
-    found = elf.read(
-        compile_cxx(tmp_path, "k.o", "static int f() { return 1; } int g() { return f(); }", "-O0")
-    )
+    found = elf.read(compile_cxx(tmp_path, "k.o", "static int f() { return 1; } int g() { return f(); }", "-O0"))
     assert set(found.defined) == {"_Z1gv"}
 
 

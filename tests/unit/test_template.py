@@ -112,6 +112,17 @@ def test_lines_of_a_macro_are_those_of_the_macros_file() -> None:
     ]
 
 
+def test_blanks_before_a_macro_do_not_take_its_first_line() -> None:
+    text = '{% import "lib.mlir.j2" as lib %}\n  {{ " " }}{{ lib.pair(7) }}\n{{ M }} {{ lib.pair(8) }}'
+    assert mapped(rendered(text, lib=MACROS)) == [
+        ("lib", 2, "   one 7"),
+        ("lib", 3, "7 two"),
+        ("d", 2, ""),
+        ("d", 3, "4 one 8"),
+        ("lib", 3, "8 two"),
+    ]
+
+
 def test_lines_of_an_include_are_those_of_the_included_file() -> None:
     assert mapped(rendered('a\n{% include "lib.mlir.j2" %}\nb\n', lib="x {{ M }}\n{{ M }} y\n")) == [
         ("d", 1, "a"),
@@ -341,3 +352,13 @@ def test_the_same_parameters_give_the_same_text_in_every_process() -> None:
     }
     assert len(texts) == 1
     assert texts.pop().startswith(b"ba")
+
+
+def test_values_in_braces_are_text_and_not_tags(tmp_path: Path) -> None:
+    text = "aie.objectfifo @in(%shim, {%core}, 2 : i32)\n{%if M%}yes {%endif%}\n{% raw %}{%core}{% endraw %}\n"
+    template = tmp_path / "x.mlir.j2"
+    template.write_text(text)
+    parameters = Parameters({"M": 1}, arch="host", device="npu1", design="x", mode="release")
+    rendered = render(template, parameters, [])
+    assert rendered.text == "aie.objectfifo @in(%shim, {%core}, 2 : i32)\nyes {%core}"
+    assert [line for _, line in rendered.lines] == [1, 2]

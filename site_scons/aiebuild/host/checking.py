@@ -14,6 +14,7 @@ import numpy as np
 from aiebuild.errors import AieBuildError, Location, RunError, did_you_mean
 from aiebuild.host import support
 from aiebuild.host.compare import Tolerance
+from aiebuild.host.reads import installed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -88,16 +89,16 @@ class Check:
             raise RunError("`reference` gives nothing to compare", Location(str(self.path)), "return {name: array}")
         return found
 
-    def _arrays(
-        self, function: str, given: Any, sequence: Sequence, arguments: list[str]
-    ) -> dict[str, NDArray[Any]]:
+    def _arrays(self, function: str, given: Any, sequence: Sequence, arguments: list[str]) -> dict[str, NDArray[Any]]:
         where = Location(str(self.path))
         if not hasattr(given, "items"):
             raise RunError(f"`{function}` must return a dictionary of arrays by name", where)
         found: dict[str, NDArray[Any]] = {}
         for name, value in given.items():
             if name not in arguments:
-                raise RunError(f"`{function}` gives {name!r}, which is no argument", where, did_you_mean(str(name), arguments))
+                raise RunError(
+                    f"`{function}` gives {name!r}, which is no argument", where, did_you_mean(str(name), arguments)
+                )
             found[name] = self._fitting(function, name, np.asarray(value), sequence.arguments[arguments.index(name)])
         return found
 
@@ -158,8 +159,9 @@ def _as_users(error: Exception, path: Path) -> RunError:
 
 def _is_users(file: str) -> bool:
     """Return whether a file is the user's: below the current folder, and no installed package."""
-    full = Path(file).absolute()
-    return full.is_relative_to(Path.cwd()) and not full.is_relative_to(sys.prefix) and full.exists()
+    full, here = Path(file).absolute(), Path.cwd()
+    packages = any(full.resolve().is_relative_to(prefix) for prefix in installed(here))
+    return full.is_relative_to(here) and full.exists() and not packages
 
 
 def _shown(file: str) -> str:

@@ -96,7 +96,7 @@ def _value(value: Any) -> str:
     return repr(float(value)) if value.dtype == np.float64 else f"{float(value):.9g}"
 
 
-def _short(error: int | float) -> str:
+def _short(error: float) -> str:
     return str(error) if isinstance(error, int) else f"{error:.3g}"
 
 
@@ -105,6 +105,6 @@ def failure(design: str, sequence: str, comparison: Comparison) -> RunError:
     total = int(np.prod(comparison.shape, dtype=np.int64))
     of_sequence = f" after the sequence {sequence!r}" if sequence else ""
     return RunError(
-        f"{design}: {comparison.name} differs from the reference{of_sequence} in {comparison.wrong} of {total} elements, "
-        f"{comparison.first}; the largest error is {_short(comparison.max_error)} ({comparison.element})"
+        f"{design}: {comparison.name} differs from the reference{of_sequence} in {comparison.wrong} of {total} "
+        f"elements, {comparison.first}; the largest error is {_short(comparison.max_error)} ({comparison.element})"
     )

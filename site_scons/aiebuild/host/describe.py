@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from aiebuild.mlir.ir import Block, Module, Op, Value
 
 _ACTIONS = {0: "=", 1: "+", 2: ">="}
-_KNOWN = frozenset(
-    """aie.tile aie.buffer aie.lock aie.objectfifo aie.objectfifo.link aie.core aie.mem aie.memtile_dma aie.shim_dma
-    aie.flow aie.shim_dma_allocation aie.runtime_sequence aiex.runtime_sequence func.func memref.global aie.end
-    arith.constant aie.objectfifo.allocate""".split()
-)
+_KNOWN = frozenset((
+    "aie.tile", "aie.buffer", "aie.lock", "aie.objectfifo",
+    "aie.objectfifo.link", "aie.core", "aie.mem", "aie.memtile_dma",
+    "aie.shim_dma", "aie.flow", "aie.shim_dma_allocation", "aie.runtime_sequence",
+    "aiex.runtime_sequence", "func.func", "memref.global", "aie.end",
+    "arith.constant", "aie.objectfifo.allocate",
+))  # fmt: skip
 
 
 class Design:

@@ -74,7 +74,7 @@ def float_value(text: str, element: str) -> float:
     Raises:
         MlirError: the text is not a literal of that type.
     """
-    body = text.split(":")[0].strip()
+    body = text.partition(":")[0].strip()
     layout, count = _FLOATS[element]
     try:
         if not body.lower().startswith("0x"):
@@ -100,7 +100,7 @@ def encode(text: str, element: str) -> bytes:
     """
     if is_float(element):
         return _encode_float(float_value(text, element), element)
-    body = text.split(":")[0].strip()
+    body = text.partition(":")[0].strip()
     value = {"true": 1, "false": 0}.get(body)
     try:
         number = int(body, 0) if value is None else value

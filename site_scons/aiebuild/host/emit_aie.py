@@ -40,7 +40,9 @@ def _depth(function: Function, op: Op, fifo: Op, port: int) -> int:
     found = [depths[end] for end in ends if tiles[end] == core_tile(core) and end < len(depths)]
     if not found:
         where = "producer" if port == 0 else "consumer"
-        raise function.reader.refuse(op, f"the core is not a {where} of `{attributes.string(fifo.get('sym_name') or '')}`")
+        raise function.reader.refuse(
+            op, f"the core is not a {where} of `{attributes.string(fifo.get('sym_name') or '')}`"
+        )
     return found[0]
 
 

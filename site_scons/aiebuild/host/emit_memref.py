@@ -75,7 +75,9 @@ def _load(function: Function, op: Op) -> None:
     bits = elements.width(element)
     interval = (0, 0)
     if bits:
-        interval = (0, (1 << bits) - 1) if elements.is_unsigned(element) else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+        interval = (
+            (0, (1 << bits) - 1) if elements.is_unsigned(element) else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+        )
     function.assign(op, Result(text, interval))
 
 
@@ -147,9 +149,7 @@ def _expand(function: Function, op: Op) -> None:
     shape = attributes.memref(op.results[0].type).shape
     given = iter(op.operands[1:])
     sizes = [str(size) if size is not None else function.text(next(given)) for size in shape]
-    function.assign_view(
-        op, f"_expand({function.text(op.operands[0])}, {_groups(function, op)}, {tuple_text(sizes)})"
-    )
+    function.assign_view(op, f"_expand({function.text(op.operands[0])}, {_groups(function, op)}, {tuple_text(sizes)})")
 
 
 def _allocate(function: Function, op: Op) -> None:

@@ -254,7 +254,9 @@ def convert(name: str, value: Operand, target: str) -> Result:
     if bits is None:
         raise Unsupported
     if name in {"fptosi", "fptoui"}:
-        return wrap(f"_{name}({value.text}, {bits})", bits, (0, mask(bits)) if name == "fptoui" else ranges.limits(bits))
+        return wrap(
+            f"_{name}({value.text}, {bits})", bits, (0, mask(bits)) if name == "fptoui" else ranges.limits(bits)
+        )
     return _resize(name, value, bits)
 
 

@@ -94,9 +94,8 @@ class Producer:
         """Return what the core waits for."""
         lane = self.lane
         there = lane.depth - lane.there
-        wanted = "free object" if there else "free object"
         return (
-            f"waits for {_wanted(self.wanted, there, lane.name, wanted)}; {lane.emptier} would have to free "
+            f"waits for {_wanted(self.wanted, there, lane.name, 'free object')}; {lane.emptier} would have to free "
             f"{'it' if self.wanted - there == 1 else 'them'}"
         )
 
@@ -165,9 +164,7 @@ def _check_release(end: Producer | Consumer, count: int) -> None:
 def _tell(end: Producer | Consumer, event: str, first: int, count: int) -> None:
     if end.trace is not None:
         numbers = list(range(first, first + count))
-        end.trace(
-            {"who": end.who, "event": event, "fifo": end.lane.name, "port": end.port, "objects": numbers}
-        )
+        end.trace({"who": end.who, "event": event, "fifo": end.lane.name, "port": end.port, "objects": numbers})
 
 
 class Lock(Waitable):

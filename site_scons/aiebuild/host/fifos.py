@@ -1,7 +1,7 @@
 """From an `aie.objectfifo` to its part of the plan: whether its ends share memory, and how many objects each holds.
 
 Where this follows a choice of mlir-aie's lowering (`AIEObjectFifoStatefulTransform`), the golden files show it: an end
-that a core uses through a DMA holds one object more than the core ever acquires, so that a transfer can go on meanwhile.
+that a core uses through a DMA holds one object more than the core acquires, so that a transfer can go on meanwhile.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def describe(design: Design, op: Op, links: tuple[plan.Link, ...]) -> plan.Fifo:
         shared=shared,
         repeat=repeat,
         synchronised=synchronised,
-        initial=_initial(reader, op, shape, element),
+        initial=_initial(op, shape, element),
         where=reader.where(op),
     )
 
@@ -69,7 +69,7 @@ def _per_consumer(op: Op, count: int) -> list[plan.Dimensions]:
     return found if len(found) == count else [(), *[()] * (count - 1)]
 
 
-def _initial(reader: Reader, op: Op, shape: tuple[int, ...], element: str) -> tuple[str, ...]:
+def _initial(op: Op, shape: tuple[int, ...], element: str) -> tuple[str, ...]:
     text = op.get("initValues")
     if text is None:
         return ()

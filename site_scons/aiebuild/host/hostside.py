@@ -74,7 +74,7 @@ class HostSide:
             raise Fault(f"the host has no end of a FIFO `{name}`; {did_you_mean(name, self.queues)}")
         return found
 
-    def transfer(
+    def transfer(  # noqa: PLR0917 - only translated texts call it
         self,
         name: str,
         view: View,
@@ -82,7 +82,7 @@ class HostSide:
         sizes: tuple[int, ...],
         strides: tuple[int, ...],
         number: int,
-        token: bool,  # noqa: FBT001 - the translated text passes it by place
+        token: bool,
     ) -> None:
         """Queue the transfer of `aiex.npu.dma_memcpy_nd`; the outermost of the four dimensions is its repeat."""
         queue = self._queue(name)
@@ -116,7 +116,9 @@ class HostSide:
         """Wait for a token of a channel."""
         queue = self.channels.get((column_row, direction, channel))
         if queue is None:
-            raise Fault(f"channel {direction} {channel} of tile {column_row} is not known by number: wait for it by name")
+            raise Fault(
+                f"channel {direction} {channel} of tile {column_row} is not known by number: wait for it by name"
+            )
         yield from self._wait(queue)
 
     def _wait(self, queue: HostQueue) -> Generator[Waits, None, None]:
@@ -141,7 +143,9 @@ class HostSide:
         if not 0 <= (index + 1) * _WORD <= view.base.nbytes:
             raise Fault(f"word {index} is outside the buffer `{name}` of {view.base.nbytes} bytes")
         data = view.base.view(np.uint8)
-        data[index * _WORD : (index + 1) * _WORD] = np.frombuffer((value & 0xFFFFFFFF).to_bytes(_WORD, "little"), np.uint8)
+        data[index * _WORD : (index + 1) * _WORD] = np.frombuffer(
+            (value & 0xFFFFFFFF).to_bytes(_WORD, "little"), np.uint8
+        )
         if self.trace is not None:
             self.trace({"who": "host", "event": "rtp_write", "buffer": name, "index": index, "value": value})
 
@@ -151,7 +155,7 @@ class HostSide:
         lock.value = value
         lock.wake()
 
-    def configure(self, target: Target, pieces: tuple[Piece, ...], runs: int, token: bool) -> HostTask:  # noqa: FBT001 - see transfer
+    def configure(self, target: Target, pieces: tuple[Piece, ...], runs: int, token: bool) -> HostTask:
         """Make the task of `aiex.dma_configure_task_for`: `runs` times the transfers, one after the other."""
         queue = self._queue(target) if isinstance(target, str) else self.channels.get(target)
         if queue is None:
@@ -205,14 +209,14 @@ class HostSide:
     def unfinished(self) -> tuple[str, ...]:
         """Return a sentence about each transfer that did not move all of its elements."""
         return tuple(
-            f"the transfer of `{queue.name}` moved {transfer.moved} of {transfer.total} elements, and was not waited for"
+            f"the transfer of `{queue.name}`, not waited for, moved {transfer.moved} of {transfer.total} elements"
             for queue, transfer in self.transfers
             if not transfer.done
         )
 
 
 def _still_in_use(queue: HostQueue, number: int, earlier: Transfer) -> str:
-    ask = "" if earlier.token else f"give that transfer issue_token = true, and "
+    ask = "" if earlier.token else "give that transfer issue_token = true, and "
     return (
         f"descriptor {number} of shim tile {queue.tile} is still in use by transfer {earlier.number} of "
         f"`{earlier.name}`: {ask}wait for it (aiex.npu.dma_wait {{symbol = @{earlier.name}}}) before this line"
@@ -231,9 +235,7 @@ def _layout(piece: Piece) -> tuple[int, tuple[int, ...], tuple[int, ...]]:
     return offset, (1, *sizes), (0, *strides)
 
 
-def _transfer(
-    queue: HostQueue, view: View, layouts: list[tuple[int, tuple[int, ...], tuple[int, ...]]]
-) -> Transfer:
+def _transfer(queue: HostQueue, view: View, layouts: list[tuple[int, tuple[int, ...], tuple[int, ...]]]) -> Transfer:
     for offset, sizes, strides in layouts:
         _check(view, offset, sizes, strides)
     if view.offset:

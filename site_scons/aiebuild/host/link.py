@@ -71,10 +71,10 @@ def _check(facts: Facts, objects: Mapping[str, Path]) -> None:
         raise CheckError(f"no file was given for {missing[0]!r}", hint=did_you_mean(missing[0], objects))
     errors = check_objects(facts, objects, arch="host")
     if errors:
-        raise _Several(errors)
+        raise _SeveralError(errors)
 
 
-class _Several(CheckError):
+class _SeveralError(CheckError):
     """All that is wrong with the objects of a design."""
 
     def __init__(self, errors: Iterable[CheckError]) -> None:

@@ -184,7 +184,7 @@ class Machine:
             sinks = [self._channel(end, programs, names) for end in ends]
             if source is None or None in sinks:
                 continue
-            self.movements.append((f"the DMA {channel}", source, sinks))  # type: ignore[arg-type]  # None was ruled out
+            self.movements.append((f"the DMA {channel}", source, sinks))
 
     def _channel(
         self, channel: plan.Channel, programs: dict[plan.Channel, plan.DmaProgram], names: dict[plan.Channel, str]
@@ -281,7 +281,8 @@ def _segments(fifo: Fifo, dimensions: Dimensions, parts: list[Part], array: NDAr
 def _check_part(fifo: Fifo, found: stream.Places, array: NDArray[Any]) -> None:
     if stream.highest(found) >= len(array):
         raise Fault(
-            f"the part of `{fifo.name}` reaches element {stream.highest(found)} of objects of {len(array)} ({fifo.where})"
+            f"the part of `{fifo.name}` reaches element {stream.highest(found)} of objects of {len(array)} "
+            f"({fifo.where})"
         )
 
 

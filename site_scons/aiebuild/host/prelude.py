@@ -36,4 +36,4 @@ _expand = views.expand
 _reinterpret = views.reinterpret
 _copy = views.copy
 
-__all__ = [name for name in dir() if name.startswith("_") and not name.startswith("__")]  # noqa: PLE0605 - a list of strings
+__all__ = [name for name in dir() if name.startswith("_") and not name.startswith("__")]

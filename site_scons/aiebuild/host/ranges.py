@@ -1,5 +1,6 @@
-"""Intervals of integer values: where a result cannot leave its type, no wrapping is written; where an index cannot
-leave its buffer, no check is.
+"""Intervals of integer values.
+
+Where a result cannot leave its type, no wrapping is written; where an index cannot leave its buffer, no check is.
 """
 
 from __future__ import annotations

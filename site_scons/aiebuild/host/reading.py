@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 from aiebuild.errors import Location, MlirError
 from aiebuild.host import elements
 from aiebuild.mlir import attributes
+from aiebuild.mlir.ir import Op
 from aiebuild.mlir.locations import file_line_column
 
 if TYPE_CHECKING:
     from aiebuild.host.plan import Tile
-    from aiebuild.mlir.ir import Block, Module, Op, Value
+    from aiebuild.mlir.ir import Module, Value
 
 DYNAMIC = -(2**63)
 FLOW_DMA = 1
@@ -114,15 +115,10 @@ def enclosing(op: Op, name: str) -> Op | None:
     return here
 
 
-def defining(value: Value) -> Op | Block | None:
-    """Return what defines a value."""
-    return value.owner
-
-
 def tile_of(value: Value) -> Tile:
     """Return (column, row) of the tile that a value stands for."""
     op = value.owner
-    if op is None or not hasattr(op, "properties") or op.name not in {"aie.tile", "aie.logical_tile"}:
+    if not isinstance(op, Op) or op.name not in {"aie.tile", "aie.logical_tile"}:
         raise MlirError(f"`%{value.hint}` is not a tile")
     column, row = op.get("col"), op.get("row")
     if column is None or row is None:

@@ -33,13 +33,18 @@ class Reads:
         the project's; neither are the files in `without`, nor what lies in folders in `without`.
         """
         imported = [module.__file__ for module in list(sys.modules.values()) if getattr(module, "__file__", None)]
-        left_out = [_PACKAGE, Path(sys.prefix).resolve(), Path(sys.base_prefix).resolve()]
-        left_out += [path.resolve() for path in without]
         here = Path.cwd()
+        left_out = [_PACKAGE, *installed(here), *(path.resolve() for path in without)]
         found = set()
         for name in (*self._seen, *(name for name in imported if name)):
             path = Path(name).absolute()
-            if path.is_relative_to(here) and path.suffix != ".pyc" and path.is_file():
-                if not any(path.resolve().is_relative_to(each) for each in left_out):
-                    found.add(path.relative_to(here).as_posix())
+            ours = path.is_relative_to(here) and path.suffix != ".pyc" and path.is_file()
+            if ours and not any(path.resolve().is_relative_to(each) for each in left_out):
+                found.add(path.relative_to(here).as_posix())
         return sorted(found)
+
+
+def installed(here: Path) -> list[Path]:
+    """Return the folders below `here` that hold an installed Python: a virtual environment inside the project."""
+    prefixes = (Path(sys.prefix).resolve(), Path(sys.base_prefix).resolve())
+    return [prefix for prefix in prefixes if prefix.is_relative_to(here.resolve()) and prefix != here.resolve()]

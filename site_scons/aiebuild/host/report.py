@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from aiebuild.errors import Location, RunError
 from aiebuild.host.emitter import MARK
@@ -55,7 +55,8 @@ class Places:
 
     def of_task(self, task: Task) -> tuple[str, Location | None]:
         """Return the op at which a task stands still: that of the innermost function of the text."""
-        steps, found = task.steps, ("", None)
+        steps: Any = task.steps
+        found: tuple[str, Location | None] = ("", None)
         while steps is not None:
             frame = getattr(steps, "gi_frame", None)
             if frame is not None and self.owns(frame.f_code):
@@ -87,7 +88,9 @@ def deadlock(scheduler: Scheduler, places: Places) -> RunError:
             op, place = places.of_task(task)
             where = place if kind == "host" else where
             lines.append(_state(task, op, place))
-    return RunError("deadlock: nothing can move any more, on the NPU this design would hang\n  " + "\n  ".join(lines), where)
+    return RunError(
+        "deadlock: nothing can move any more, on the NPU this design would hang\n  " + "\n  ".join(lines), where
+    )
 
 
 def _state(task: Task, op: str, place: Location | None) -> str:

@@ -99,7 +99,7 @@ def simulate(
     libraries = dict.fromkeys(tiles, kernels) if isinstance(kernels, Path) else dict(kernels or {})
     with tempfile.TemporaryDirectory(prefix="aiebuild-kernels-") as folder:
         loaded = Kernels(program.plan.externals, libraries, Path(folder), tiles)
-        return run(program, loaded, arrays, sequence, trace)
+        return run(program, loaded, arrays, sequence, trace=trace)
 
 
 def run(
@@ -107,6 +107,7 @@ def run(
     kernels: Kernels,
     arrays: Sequence[NDArray[Any]],
     sequence: str | None = None,
+    *,
     trace: Trace = None,
     watch: Callable[[Machine], None] | None = None,
 ) -> Outcome:

@@ -180,9 +180,7 @@ class PoolSource(_Pool):
 class PoolSink(_Pool):
     """Fills empty objects."""
 
-    def __init__(
-        self, name: str, objects: list[NDArray[Any]], segments: list[Segment], trace: Trace = None
-    ) -> None:
+    def __init__(self, name: str, objects: list[NDArray[Any]], segments: list[Segment], trace: Trace = None) -> None:
         super().__init__(name, objects, segments)
         self.trace = trace
 
@@ -214,13 +212,16 @@ class PoolSink(_Pool):
         """Return what is missing."""
         lanes = self.segments[self.at].lanes
         lane = next((each for each in lanes if each.there >= each.depth), lanes[0])
-        return f"waits for a free object of `{lane.name}`, all {lane.depth} are full; {lane.emptier} would have to free one"
+        full = f"a free object of `{lane.name}`, all {lane.depth} are full"
+        return f"waits for {full}; {lane.emptier} would have to free one"
 
 
 class Transfer(Waitable):
     """What the host asked one channel to move; `pieces` are data layouts of a flat array."""
 
-    def __init__(self, name: str, array: NDArray[Any], pieces: list[tuple[int, tuple[int, ...], tuple[int, ...]]]) -> None:
+    def __init__(
+        self, name: str, array: NDArray[Any], pieces: list[tuple[int, tuple[int, ...], tuple[int, ...]]]
+    ) -> None:
         super().__init__()
         self.name = name
         self.array = array

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
-from aiebuild.host import plan
 from aiebuild.host.describe import Design, core_function, describe
 from aiebuild.host.emit_scf import function_name
 from aiebuild.host.emitter import Function, Unit, may_wait
@@ -18,6 +17,7 @@ from aiebuild.host.reading import enclosing
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from aiebuild.host import plan
     from aiebuild.mlir.ir import Module, Op, Value
 
 FORMAT = 1

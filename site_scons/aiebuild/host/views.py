@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,6 @@ from aiebuild.host.support import Fault
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
 
 
 class View:
@@ -33,7 +33,7 @@ class View:
         self.shape = shape
         self.strides = row_major(shape) if strides is None else strides
         part = base[offset:] if offset else base
-        self.flat: Any = memoryview(part) if part.dtype.kind in "iub" else part
+        self.flat: Any = part.data if part.dtype.kind in "iub" else part
         self._address: int | None = None
 
     @property
@@ -54,8 +54,7 @@ class View:
         """Whether the elements lie without gaps, in order."""
         wanted = row_major(self.shape)
         return all(
-            size == 1 or stride == dense
-            for size, stride, dense in zip(self.shape, self.strides, wanted, strict=True)
+            size == 1 or stride == dense for size, stride, dense in zip(self.shape, self.strides, wanted, strict=True)
         )
 
     @property
@@ -92,7 +91,8 @@ def subview(
         last = offset + (size - 1) * step
         if size > 0 and not (0 <= offset < view.shape[place] and 0 <= last < view.shape[place]):
             raise Fault(
-                f"a part outside a buffer: elements {offset} to {last} of dimension {place}, which has {view.shape[place]}"
+                f"a part outside a buffer: elements {offset} to {last} of dimension {place}, "
+                f"which has {view.shape[place]}"
             )
         start += offset * view.strides[place]
         strides.append(view.strides[place] * step)
@@ -114,7 +114,7 @@ def collapse(view: View, groups: tuple[tuple[int, ...], ...]) -> View:
     shape, strides = [], []
     for group in groups:
         inner = [place for place in group if view.shape[place] != 1] or [group[-1]]
-        for outer, following in zip(inner, inner[1:]):  # noqa: B905 - pairs of neighbours
+        for outer, following in itertools.pairwise(inner):
             if view.strides[outer] != view.strides[following] * view.shape[following]:
                 raise Fault(f"dimensions {list(group)} have gaps between them and cannot become one")
         shape.append(math.prod(view.shape[place] for place in group))

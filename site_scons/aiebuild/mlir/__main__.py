@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from aiebuild import environment
 from aiebuild.errors import AieBuildError, CheckError, Location, MlirError
 from aiebuild.files import write_atomically
 
@@ -116,7 +117,12 @@ def _declare_normalise(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--link-anything", action="store_true", help="there is no recipe that link_with has to agree with"
     )
-    parser.add_argument("--recipe", default="", metavar="FILE:LINE", help="where the recipe asks for the design")
+    parser.add_argument(
+        "--recipe",
+        default=environment.current().get(environment.RECIPE_VARIABLE),
+        metavar="FILE:LINE",
+        help=f"where the recipe asks for the design; {environment.RECIPE_VARIABLE} in a build",
+    )
     parser.add_argument("--aie-opt", metavar="PROGRAM", help="reads what the built-in reader does not know")
     parser.add_argument("--mlir-opt", metavar="PROGRAM", help="the same, for modules without aie and aiex")
     parser.add_argument("--device", metavar="NAME", help="the device that aie.device must name")

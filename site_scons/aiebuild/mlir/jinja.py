@@ -143,6 +143,26 @@ class TracingEnvironment(jinja2.Environment):
         self.globals["raise"] = refuse
 
 
+TAGS = frozenset(
+    """autoescape block break call continue do elif else endautoescape endblock endcall endfilter endfor endif endmacro
+    endraw endset endwith extends filter for from if import include macro print raw set with""".split()
+)
+OPENINGS = re.compile(r"\{%[-+]?\s*raw\b.*?\{%[-+]?\s*endraw\b|\{%([A-Za-z0-9_$.]+)", re.DOTALL)
+
+
+def keep_values_in_braces(text: str) -> str:
+    """Return the template with `{%core}` as text: in MLIR that is a set of values, while a tag is written `{% if`.
+
+    `{%if` still is a tag, since its name is one.
+    """
+
+    def kept(found: re.Match[str]) -> str:
+        name = found[1]
+        return found[0] if name is None or name in TAGS else f'{{{{ "{{%" }}}}{name}'
+
+    return OPENINGS.sub(kept, text)
+
+
 class SearchLoader(jinja2.BaseLoader):
     """Finds templates by name in folders, and remembers what it read and what it looked for in vain."""
 
@@ -169,7 +189,7 @@ class SearchLoader(jinja2.BaseLoader):
     def _text(self, path: Path) -> str:
         self.read[project_path(path)] = None
         try:
-            return path.read_text(encoding="utf-8")
+            return keep_values_in_braces(path.read_text(encoding="utf-8"))
         except UnicodeDecodeError as error:
             raise MlirError(f"{project_path(path)} is not UTF-8 text: {error.reason}") from None
 

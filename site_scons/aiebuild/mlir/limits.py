@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from aiebuild.devices import MEM, PL
 from aiebuild.errors import CheckError
 from aiebuild.mlir.budget import TileBudget, budget, fabric_budget
 from aiebuild.mlir.check import gather
@@ -104,12 +105,14 @@ def _check_budgets(fabric: Fabric) -> Iterator[CheckError]:
     """Yield an error for each thing of which a tile has less than the design uses."""
     budgets = {(each.column, each.row): each for each in fabric_budget(fabric)}
     for place, each in budgets.items():
+        if each.kind is PL:
+            continue
         for direction, limit in ((S2MM, each.kind.channels_in), (MM2S, each.kind.channels_out)):
             yield from _check_channels(each, place, direction, limit)
         for group in range(each.kind.descriptor_groups):
             yield from _check_descriptors(each, place, group)
         yield from _check_lock_count(each, place)
-        yield from _check_memory(each, place, budgets)
+        yield from _check_memory(fabric, each, place, budgets)
 
 
 def _check_channels(each: TileBudget, place: Coordinates, direction: int, limit: int) -> Iterator[CheckError]:
@@ -172,11 +175,13 @@ def _check_lock_count(each: TileBudget, place: Coordinates) -> Iterator[CheckErr
     )
 
 
-def _check_memory(each: TileBudget, place: Coordinates, budgets: dict[Coordinates, TileBudget]) -> Iterator[CheckError]:
+def _check_memory(
+    fabric: Fabric, each: TileBudget, place: Coordinates, budgets: dict[Coordinates, TileBudget]
+) -> Iterator[CheckError]:
     """Check the data memory; what a mem tile does not hold may go to the mem tiles beside it."""
     limit = each.kind.data_memory
     excess = each.memory_used - limit
-    if not limit or excess <= 0 or (each.kind.name == "mem" and excess <= _room_beside(place, each, budgets)):
+    if not limit or excess <= 0 or excess <= _room_beside(fabric, place, budgets):
         return
     parts = sorted(each.memory, key=lambda part: -part.amount)
     yield CheckError(
@@ -187,10 +192,16 @@ def _check_memory(each: TileBudget, place: Coordinates, budgets: dict[Coordinate
     )
 
 
-def _room_beside(place: Coordinates, each: TileBudget, budgets: dict[Coordinates, TileBudget]) -> int:
-    """Return the bytes that are free in the mem tiles left and right of one that the design uses."""
-    sides = (budgets.get((place[0] + step, place[1])) for step in (-1, 1))
-    return sum(max(0, each.kind.data_memory - side.memory_used) for side in sides if side is not None)
+def _room_beside(fabric: Fabric, place: Coordinates, budgets: dict[Coordinates, TileBudget]) -> int:
+    """Return the bytes that are free beside a mem tile, where mlir-aie puts what it does not hold; else 0."""
+    room = 0
+    for side in fabric.device.neighbours(place):
+        kind = fabric.device.kind(*side)
+        if kind is not MEM or kind is not fabric.device.kind(*place) or side[1] != place[1]:
+            continue
+        used = budgets[side].memory_used if side in budgets else 0
+        room += max(0, kind.data_memory - used)
+    return room
 
 
 def _memory_hint(parts: Iterable[Part], excess: int) -> str:

@@ -116,7 +116,9 @@ class Names:
         """Return the value that stands for one yet to be defined."""
         for scope in reversed(self._scopes):
             if (name, index) in scope.awaited:
-                return scope.awaited[name, index][0]
+                awaited = scope.awaited[name, index][0]
+                self._agree(name, awaited.type, type_, position)
+                return awaited
         value = Value(type_, name, None, index)
         self._scopes[-1].awaited[name, index] = (value, position)
         return value

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from aiebuild.contract import EVERYWHERE, as_text
 from aiebuild.files import write_atomically
 from aiebuild.scons import report
 
@@ -60,7 +61,7 @@ def as_record(contract: Contract) -> dict[str, Any]:
                 "name": item.name,
                 "type": item.type,
                 "help": item.help,
-                "default": _default(item),
+                "default": dict(item.defaults),
                 "choices": list(item.choices),
             }
             for item in contract.parameters
@@ -76,8 +77,12 @@ def _usage(parameter: Parameter) -> str:
     return f"{parameter.name}={kind} [{_default(parameter)}]"
 
 
-def _default(parameter: Parameter) -> Any:
-    return parameter.defaults
+def _default(parameter: Parameter) -> str:
+    """Return the default, or each one by its arch or device."""
+    defaults = parameter.defaults
+    if tuple(defaults) == (EVERYWHERE,):
+        return as_text(defaults[EVERYWHERE])
+    return ", ".join(f"{key or 'else'}: {as_text(value)}" for key, value in defaults.items())
 
 
 def _values(values: Any) -> str:

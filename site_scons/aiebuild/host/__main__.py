@@ -1,0 +1,127 @@
+"""The host's steps of a build as commands: `python -m aiebuild.host translate ...`, `... link ...`, `... run ...`.
+
+Exit status: 0 good; 1 for an error of the user's, said on stderr, with no output left; 2 for wrong usage.
+Each command imports only what it needs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aiebuild.errors import AieBuildError, CheckError, MlirError
+from aiebuild.files import write_atomically
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run one command and return the exit status."""
+    options = _parser().parse_args(argv)
+    for path in (options.output, getattr(options, "depfile", None), getattr(options, "trace", None)):
+        if path is not None:
+            path.unlink(missing_ok=True)
+    try:
+        return {"translate": _translate, "link": _link, "run": _run}[options.command](options)
+    except AieBuildError as error:
+        print(error, file=sys.stderr)
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m aiebuild.host", allow_abbrev=False)
+    commands = parser.add_subparsers(dest="command", required=True)
+    _declare_translate(commands.add_parser("translate", help="MLIR to Python", allow_abbrev=False))
+    _declare_link(commands.add_parser("link", help="core objects to a kernel library", allow_abbrev=False))
+    _declare_run(commands.add_parser("run", help="run a design and compare", allow_abbrev=False))
+    return parser
+
+
+def _declare_translate(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("module", type=Path, help="MLIR in the generic form")
+    parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="the translated cores")
+
+
+def _translate(options: argparse.Namespace) -> int:
+    from aiebuild.host.translate import translate  # noqa: PLC0415 - only this command needs it
+    from aiebuild.mlir.parse import parse  # noqa: PLC0415 - the same
+
+    try:
+        text = options.module.read_text(encoding="utf-8")
+    except OSError as error:
+        raise MlirError(f"{options.module} cannot be read: {error.strerror}") from None
+    write_atomically(options.output, translate(parse(text, str(options.module))))
+    return 0
+
+
+def _declare_link(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--facts", type=Path, required=True, metavar="FILE", help="the facts of the module, JSON")
+    parser.add_argument(
+        "--object", action="append", default=[], metavar="NAME=FILE", help="a file, by its link_with name"
+    )
+    parser.add_argument("--cxx", default="c++", metavar="COMMAND", help="the C++ compiler that links")
+    parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="the kernel library, a zip")
+
+
+def _link(options: argparse.Namespace) -> int:
+    from aiebuild.host.link import link  # noqa: PLC0415 - only this command needs it
+    from aiebuild.mlir.facts import Facts  # noqa: PLC0415 - the same
+
+    objects: dict[str, Path] = {}
+    for word in options.object:
+        name, equals, file = word.partition("=")
+        if not (name and equals and file):
+            print(f"error: --object {word}: expected NAME=FILE", file=sys.stderr)
+            return 2
+        objects[name] = Path(file).absolute()
+    try:
+        facts = Facts.from_json(options.facts.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise CheckError(f"{options.facts} cannot be read: {error.strerror}") from None
+    options.output.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(options.output, link(facts, objects, options.cxx, options.output.parent))
+    return 0
+
+
+def _declare_run(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("cores", type=Path, help="what translate wrote")
+    parser.add_argument("--kernels", type=Path, required=True, metavar="FILE", help="what link wrote")
+    parser.add_argument("--check", type=Path, required=True, metavar="FILE", help="the design's check.py")
+    parser.add_argument("--parameters", type=Path, required=True, metavar="FILE", help="the parameters, JSON")
+    parser.add_argument("--arguments", default="", metavar="A,B", help="the names of the arguments")
+    parser.add_argument("--sequence", action="append", default=[], metavar="NAME", help="a runtime sequence to run")
+    parser.add_argument("--timeout", type=float, default=60.0, metavar="SECONDS", help="the limit of the run")
+    parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="the result, JSON")
+    parser.add_argument("--depfile", type=Path, metavar="FILE", help="the files that were read, JSON")
+    parser.add_argument("--trace", type=Path, metavar="FILE", help="every event of the run, one JSON object a line")
+
+
+def _run(options: argparse.Namespace) -> int:
+    from aiebuild.host import run  # noqa: PLC0415 - only this command needs it
+    from aiebuild.host.job import Job  # noqa: PLC0415 - the same
+
+    with run.private_folder() as folder:
+        job = Job(
+            cores=str(options.cores),
+            kernels=str(options.kernels),
+            check=str(options.check),
+            parameters=str(options.parameters),
+            arguments=tuple(name for name in options.arguments.split(",") if name),
+            sequences=tuple(options.sequence),
+            timeout=options.timeout,
+            output=str(options.output),
+            folder=folder,
+            trace=options.trace is not None,
+        )
+        try:
+            run.run(job, options.depfile, options.trace)
+        except run.Reported:
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,196 @@
+"""Small designs in MLIR's generic form, and kernels for them, for the tests of the host."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+from aiebuild.mlir.ir import Module
+from aiebuild.mlir.parse import parse
+
+GOLDEN = Path(__file__).resolve().parents[1] / "golden"
+FOREVER = 9223372036854775807
+
+
+def golden(name: str) -> Module:
+    """Return a design of tests/golden/mlir, as a native tool printed it."""
+    return parse((GOLDEN / "mlir" / f"{name}.generic.mlir").read_text(), f"{name}.mlir")
+
+
+def compiled(source: str | Path, folder: Path, name: str = "kernels") -> Path:
+    """Return the shared library made of a C++ source: a file, or text."""
+    if isinstance(source, str):
+        text, source = source, folder / f"{name}.cc"
+        source.write_text(text)
+    library = folder / f"{name}.so"
+    subprocess.run(["g++", "-O2", "-shared", "-fPIC", "-o", library, source], check=True)
+    return library
+
+
+def tile(column: int, row: int) -> str:
+    """Return the name of the value of a tile."""
+    return f"%t{column}_{row}"
+
+
+def layout(dimensions: list[tuple[int, int]]) -> str:
+    """Return the inside of a data layout."""
+    return ", ".join(f"<size = {size}, stride = {stride}>" for size, stride in dimensions)
+
+
+def fifo(
+    name: str,
+    producer: tuple[int, int],
+    consumers: list[tuple[int, int]],
+    kind: str = "16xi32",
+    depth: int | list[int] = 2,
+    to_stream: list[tuple[int, int]] | None = None,
+    from_stream: list[list[tuple[int, int]]] | None = None,
+    more: str = "",
+) -> str:
+    """Return an `aie.objectfifo`."""
+    ends = ", ".join(tile(*each) for each in (producer, *consumers))
+    types = ", ".join(["index"] * (1 + len(consumers)))
+    number = f"{depth} : i32" if isinstance(depth, int) else f"[{', '.join(f'{each} : i32' for each in depth)}]"
+    per_consumer = ", ".join(f"[{layout(each)}]" for each in (from_stream or [[] for _ in consumers]))
+    return (
+        f'"aie.objectfifo"({ends}) <{{dimensionsFromStreamPerConsumer = #aie<bd_dim_layout_array_array[{per_consumer}]>, '
+        f"dimensionsToStream = #aie<bd_dim_layout_array[{layout(to_stream or [])}]>, elemNumber = {number}, "
+        f'elemType = !aie.objectfifo<memref<{kind}>>, sym_name = "{name}"{more}}}> : ({types}) -> ()'
+    )
+
+
+def link(inputs: list[str], outputs: list[str], src: str = "", dst: str = "") -> str:
+    """Return an `aie.objectfifo.link`."""
+    ins, outs = (", ".join(f"@{name}" for name in names) for names in (inputs, outputs))
+    return (
+        f'"aie.objectfifo.link"() <{{dst_offsets = [{dst}], fifoIns = [{ins}], fifoOuts = [{outs}], '
+        f"src_offsets = [{src}]}}> : () -> ()"
+    )
+
+
+def acquire(value: str, name: str, port: int, count: int = 1, kind: str = "16xi32") -> str:
+    """Return an acquire; `value` is `%v`."""
+    return (
+        f'{value} = "aie.objectfifo.acquire"() <{{objFifo_name = @{name}, port = {port} : i32, size = {count} : i32}}> '
+        f": () -> !aie.objectfifosubview<memref<{kind}>>"
+    )
+
+
+def access(value: str, view: str, place: int = 0, kind: str = "16xi32") -> str:
+    """Return the access of one object of an acquired view."""
+    return (
+        f'{value} = "aie.objectfifo.subview.access"({view}) <{{index = {place} : i32}}> : '
+        f"(!aie.objectfifosubview<memref<{kind}>>) -> memref<{kind}>"
+    )
+
+
+def release(name: str, port: int, count: int = 1) -> str:
+    """Return a release."""
+    return (
+        f'"aie.objectfifo.release"() <{{objFifo_name = @{name}, port = {port} : i32, size = {count} : i32}}> : () -> ()'
+    )
+
+
+def constant(value: str, number: int | str, kind: str = "index") -> str:
+    """Return an `arith.constant`."""
+    return f'{value} = "arith.constant"() <{{value = {number} : {kind}}}> : () -> {kind}'
+
+
+def loop(counter: str, count: int, *body: str) -> str:
+    """Return an `scf.for` from 0 to `count`."""
+    name = counter.removeprefix("%")
+    return "\n".join(
+        (
+            constant(f"%{name}_lower", 0),
+            constant(f"%{name}_upper", count),
+            constant(f"%{name}_step", 1),
+            f'"scf.for"(%{name}_lower, %{name}_upper, %{name}_step) ({{',
+            f"^bb0({counter}: index):",
+            *body,
+            '"scf.yield"() : () -> ()',
+            "}) : (index, index, index) -> ()",
+        )
+    )
+
+
+def copy_objects(source: str, target: str, kind: str = "16xi32", count: int = FOREVER) -> str:
+    """Return a loop that copies objects from one FIFO to another."""
+    return loop(
+        "%again",
+        count,
+        acquire("%vo", target, 0, kind=kind),
+        access("%o", "%vo", kind=kind),
+        acquire("%vi", source, 1, kind=kind),
+        access("%i", "%vi", kind=kind),
+        f'"memref.copy"(%i, %o) : (memref<{kind}>, memref<{kind}>) -> ()',
+        release(source, 1),
+        release(target, 0),
+    )
+
+
+def core(column: int, row: int, *body: str) -> str:
+    """Return an `aie.core`."""
+    lines = "\n".join(body)
+    return f'%core{column}_{row} = "aie.core"({tile(column, row)}) ({{\n{lines}\n"aie.end"() : () -> ()\n}}) : (index) -> index'
+
+
+def memcpy(
+    argument: str, name: str, sizes: list[int], strides: list[int], kind: str, number: int = 0, token: bool = False
+) -> str:
+    """Return an `aiex.npu.dma_memcpy_nd` from the start of an argument."""
+    return (
+        f'"aiex.npu.dma_memcpy_nd"({argument}) <{{id = {number} : i64, issue_token = {str(token).lower()}, '
+        f"metadata = @{name}, operandSegmentSizes = array<i32: 1, 0, 0, 0>, static_offsets = array<i64: 0, 0, 0, 0>, "
+        f"static_sizes = array<i64: {', '.join(map(str, sizes))}>, "
+        f"static_strides = array<i64: {', '.join(map(str, strides))}>}}> : (memref<{kind}>) -> ()"
+    )
+
+
+def whole(argument: str, name: str, count: int, element: str = "i32", number: int = 0, token: bool = False) -> str:
+    """Return the transfer of a whole argument."""
+    return memcpy(argument, name, [1, 1, 1, count], [0, 0, 0, 1], f"{count}x{element}", number, token)
+
+
+def wait(name: str) -> str:
+    """Return an `aiex.npu.dma_wait`."""
+    return f'"aiex.npu.dma_wait"() <{{symbol = @{name}}}> : () -> ()'
+
+
+def sequence(arguments: dict[str, str], *body: str, name: str = "main") -> str:
+    """Return a runtime sequence; `arguments` are memref shapes by value name."""
+    declared = ", ".join(f"{value}: memref<{kind}>" for value, kind in arguments.items())
+    lines = "\n".join(body)
+    return f'"aie.runtime_sequence"() <{{sym_name = "{name}"}}> ({{\n^bb0({declared}):\n{lines}\n}}) : () -> ()'
+
+
+def device(*parts: str) -> Module:
+    """Return a module with one device; the tiles that the parts use are declared."""
+    body = "\n".join(parts)
+    used = sorted(set(re.findall(r"%t(\d+)_(\d+)", body)))
+    tiles = "\n".join(
+        f'{tile(int(column), int(row))} = "aie.tile"() <{{col = {column} : i32, row = {row} : i32}}> : () -> index'
+        for column, row in used
+    )
+    text = (
+        f'"builtin.module"() ({{\n"aie.device"() <{{device = "npu1_1col", sym_name = "main"}}> ({{\n{tiles}\n{body}\n'
+        '"aie.end"() : () -> ()\n}) : () -> ()\n}) : () -> ()\n'
+    )
+    return parse(text, "design.mlir")
+
+
+def one_core(*body: str, kind: str = "16xi32", count: int = 16, more: str = "") -> Module:
+    """Return a design whose core (0, 2) gets `in` and gives `out`; the sequence sends and fetches one object each."""
+    element = kind.rpartition("x")[2]
+    return device(
+        fifo("in", (0, 0), [(0, 2)], kind),
+        fifo("out", (0, 2), [(0, 0)], kind),
+        more,
+        core(0, 2, *body),
+        sequence(
+            {"%a": f"{count}x{element}", "%b": f"{count}x{element}"},
+            whole("%a", "in", count, element, 0),
+            whole("%b", "out", count, element, 1, token=True),
+            wait("out"),
+        ),
+    )
