@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aiebuild import expression
-from aiebuild.errors import ContractError, Location
+from aiebuild.errors import ContractError, Location, OptionError, did_you_mean
 from aiebuild.files import write_atomically
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from aiebuild.expression_tree import Scalar
     from aiebuild.settle import Settled
@@ -258,6 +258,25 @@ def load(path: Path, *, cache: Path | None = None, reserved: frozenset[str] = fr
             write_atomically(known, json.dumps(record, separators=(",", ":")))
     _refuse_reserved(contract, reserved)
     return contract
+
+
+def find(root: Path) -> dict[str, Path]:
+    """Return the contracts of a project's designs, by name."""
+    return {path.parent.name: path for path in sorted(root.glob("designs/*/design.yaml"))}
+
+
+def require(names: Iterable[str], found: Mapping[str, Path]) -> None:
+    """Refuse a project without designs, and names that no design has.
+
+    Raises:
+        OptionError: with the nearest name.
+    """
+    if not found:
+        hint = "a design is a folder designs/<name>/ with a design.yaml"
+        raise OptionError("there is no design here", hint=hint)
+    for name in names:
+        if name not in found:
+            raise OptionError(f"unknown design {name!r}", hint=did_you_mean(name, found))
 
 
 def _key(content: bytes) -> str:

@@ -176,7 +176,7 @@ def test_n9_a_link_with_that_no_recipe_declares_is_an_error_with_the_declared_on
     add_design(project, "x", ONE_OBJECT + design("x", "add"), {"add_one": "ad.o"})
     failed = project.scons()
     assert failed.status == 2
-    assert "designs/x/x.mlir.j2:8" in failed.err
+    assert "designs/x/x.mlir.j2:7" in failed.err
     assert "ad.o" in failed.err
     assert "add.o" in failed.err
     assert not list((project.root / "build").rglob("*.generic.mlir"))

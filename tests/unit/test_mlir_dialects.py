@@ -137,8 +137,7 @@ def test_dmas_are_blocks_that_name_each_other(kind: str) -> None:
     assert generic(text)[1:] == [
         f'% = "aie.{kind}"(%) ({{',
         "^bb0:",
-        '% = "aie.dma_start"()[^bb1, ^bb2] <{channel_dir = 0 : i32, channel_index = 1 : i32, repeat_count = 3 : i32}>'
-        " : () -> i1",
+        f'% = "aie.dma_start"()[^bb1, ^bb2] <{{{START}}}> : () -> i1',
         "^bb1:",
         '"aie.dma_bd_packet"() <{packet_id = 13 : i32, packet_type = 4 : i32}> : () -> ()',
         '"aie.dma_bd"(%) <{offset = 0 : i32}> : (memref<8xi32>) -> ()',
@@ -150,7 +149,9 @@ def test_dmas_are_blocks_that_name_each_other(kind: str) -> None:
 
 
 DIMENSIONS = "dimensions = #aie<bd_dim_layout_array[<size = 2, stride = 4>, <size = 4, stride = 1>]>, "
-PAD = "pad_dimensions = #aie<bd_pad_layout_array[<const_pad_before = 1, const_pad_after = 0>]>, "
+PADS = "[<const_pad_before = 1, const_pad_after = 0>]"
+PAD = f"pad_dimensions = #aie<bd_pad_layout_array{PADS}>, "
+START = "channel_dir = 0 : i32, channel_index = 1 : i32, repeat_count = 3 : i32"
 
 
 @pytest.mark.parametrize(
@@ -161,8 +162,7 @@ PAD = "pad_dimensions = #aie<bd_pad_layout_array[<const_pad_before = 1, const_pa
         (", 4, 8", "len = 8 : i32, offset = 4 : i32"),
         (", 0, 8, [<size = 2, stride = 4>, <size = 4, stride = 1>]", f"{DIMENSIONS}len = 8 : i32, offset = 0 : i32"),
         (
-            ", 0, 8, [<size = 2, stride = 4>, <size = 4, stride = 1>], [<const_pad_before = 1, const_pad_after = 0>], "
-            "pad_value = 7",
+            f", 0, 8, [<size = 2, stride = 4>, <size = 4, stride = 1>], {PADS}, pad_value = 7",
             f"{DIMENSIONS}len = 8 : i32, offset = 0 : i32, {PAD}pad_value = 7 : i32",
         ),
         (", 0, 8, pad_value = 7", "len = 8 : i32, offset = 0 : i32, pad_value = 7 : i32"),

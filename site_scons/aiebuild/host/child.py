@@ -78,8 +78,10 @@ class Run:
         Raises:
             AieBuildError: something is wrong with the design, with `check.py` or with a result.
         """
-        from aiebuild.host.checking import Check  # noqa: PLC0415 - see main
+        from aiebuild.host import job as jobs  # noqa: PLC0415 - see main
+        from aiebuild.host.checking import Check  # noqa: PLC0415 - the same
 
+        self.job.file(jobs.STARTED).touch()
         signal.signal(signal.SIGALRM, self._too_long)
         signal.setitimer(signal.ITIMER_REAL, self.job.timeout)
         check = Check(Path(self.job.check), self.parameters)

@@ -11,6 +11,7 @@ SITES = "sites.json"
 RESULT = "check.json"
 DEPFILE = "depfile.json"
 TRACE = "trace.jsonl"
+STARTED = "started"
 ENDED = "ended"
 
 

@@ -43,9 +43,9 @@ def multiply(one: Range, other: Range) -> Range:
 
 def remainder(one: Range, divisor: int) -> Range:
     """Return the interval of remainders of division by a positive number, rounded towards zero."""
-    low = 0 if one[0] >= 0 else -(divisor - 1)
-    high = 0 if one[1] <= 0 else divisor - 1
-    return (max(low, one[0]), min(high, one[1]))
+    low = 0 if one[0] >= 0 else max(one[0], 1 - divisor)
+    high = 0 if one[1] <= 0 else min(one[1], divisor - 1)
+    return (low, high)
 
 
 def divide(one: Range, divisor: int) -> Range:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +26,12 @@ class Places:
         self.lines = text.split("\n")
 
     def op(self, line: int) -> tuple[str, Location | None]:
-        """Return the op and the user's line of a line of the text; the first marked one from there on."""
-        for text in self.lines[line - 1 :]:
+        """Return the op and the user's line of a line of the text: its mark, else that of the line it belongs to.
+
+        An unmarked line belongs to the one before it; those at the start of a function to its first op.
+        """
+        before = itertools.takewhile(lambda text: not text.startswith("def "), reversed(self.lines[:line]))
+        for text in (*before, *self.lines[line:]):
             found = _MARK.search(text)
             if found is not None:
                 return found.group(1), _location(found.group(2))

@@ -12,7 +12,9 @@ import struct
 import subprocess
 import sys
 import tempfile
-from contextlib import contextmanager
+import threading
+import time
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
 _STATUS = struct.Struct("<ii")
 _GRACE = 1.0
 """Seconds that the child has, beyond the limit, to say itself where it was."""
+
+_START_LIMIT = 60.0
+"""Seconds that the child has to import what it needs."""
 
 _START = (
     "import sys; sys.path.insert(0, sys.argv.pop(1)); from aiebuild.host.child import main; sys.exit(main(sys.argv[1]))"
@@ -74,13 +79,38 @@ def _wait(job: Job) -> int:
     command = (sys.executable, "-c", _START, package, job.to_json())
     child = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
     before = signal.signal(signal.SIGTERM, _terminated)
+    watch = _Watch(job, child)
     try:
-        return child.wait(job.timeout + _GRACE)
-    except subprocess.TimeoutExpired:
-        raise _too_long(job) from None
+        # Without a limit of its own: Python would look for the child's end only every 50 ms.
+        status = child.wait()
     finally:
+        watch.over.set()
         _end(child)
         signal.signal(signal.SIGTERM, before)
+    if watch.killed:
+        raise _too_long(job)
+    return status
+
+
+class _Watch:
+    """Ends the child where it does not say itself that its time is over: it hangs in a kernel."""
+
+    def __init__(self, job: Job, child: subprocess.Popen[bytes]) -> None:
+        self.over = threading.Event()
+        self.killed = False
+        self._job = job
+        self._child = child
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    def _watch(self) -> None:
+        """Count from when the child has started its work: imports are not the design's."""
+        start = time.monotonic()
+        while not self._job.file(jobs.STARTED).exists() and time.monotonic() - start < _START_LIMIT:
+            if self.over.wait(0.1):
+                return
+        if not self.over.wait(self._job.timeout + _GRACE):
+            self.killed = True
+            _end(self._child)
 
 
 def _terminated(number: int, _frame: object) -> NoReturn:
@@ -90,7 +120,8 @@ def _terminated(number: int, _frame: object) -> NoReturn:
 def _end(child: subprocess.Popen[bytes]) -> None:
     """End the child's own process group, where it still runs."""
     if child.poll() is None:
-        os.killpg(child.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
         child.wait()
 
 

@@ -160,7 +160,9 @@ def _refuse(parser: _Parser, place: Callable[[int, int], Location], error: Parse
     twice = _TWICE.match(error.msg)
     if twice is not None:
         line = parser.place(parser.definitions[twice.group(1)], place).line
-        raise MlirError(f"%{twice.group(1)} is defined twice, first in line {line}", parser.place(error.span.start, place))
+        raise MlirError(
+            f"%{twice.group(1)} is defined twice, first in line {line}", parser.place(error.span.start, place)
+        )
     early = _EARLY.match(error.msg)
     if early is not None:
         name, type_ = early.groups()

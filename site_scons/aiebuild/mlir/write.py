@@ -40,6 +40,7 @@ class _Writer:
         self._file = file
         self._names: dict[Value, str] = {}
         self._labels: dict[Block, str] = {}
+        self._targets: set[Block] = set()
         self._results = 0
         self._arguments = 0
 
@@ -47,6 +48,7 @@ class _Writer:
         """Name all values and blocks in and below an op, before any is written: uses may come before definitions."""
         if op.results:
             self._number_results(op)
+        self._targets.update(successor.block for successor in op.successors)
         for region in op.regions:
             for number, block in enumerate(region.blocks):
                 self._labels[block] = f"^bb{number}"
@@ -93,7 +95,7 @@ class _Writer:
     def _region(self, region: Region, indent: str) -> None:
         """Write the blocks of a region."""
         for block in region.blocks:
-            if block.arguments or not block.ops or len(region.blocks) > 1:
+            if block.arguments or not block.ops or len(region.blocks) > 1 or block in self._targets:
                 self.lines.append(f"{indent}{self._label(block)}:")
             for op in block.ops:
                 self.op(op, indent + "  ")

@@ -18,7 +18,8 @@ from aiebuild.errors import (
     RecipeError,
     did_you_mean,
 )
-from aiebuild.scons import aie, answers, report
+from aiebuild.files import write_atomically
+from aiebuild.scons import aie, report
 from aiebuild.scons.configure import Choice, choose_toolchain, configure, seconds
 from aiebuild.scons.location import failing_line
 from aiebuild.scons.words import WORDS
@@ -40,6 +41,8 @@ def main(arguments: Iterable[tuple[str, str]], words: Iterable[str]) -> None:
 
     A fault of the user's ends the run with a message and exit status 2.
     """
+    # First of all: any of SCons's global functions would make a default environment with every tool, in 40 ms.
+    SCons.Script.DefaultEnvironment(tools=[])
     SCons.Script.Help(options.help_text(), append=True)
     try:
         request = options.understand(arguments, words)
@@ -55,7 +58,7 @@ class Project:
     def __init__(self, root: Path, request: Request) -> None:
         self.root = root
         self.request = request
-        self.contracts = {path.parent.name: path for path in sorted(root.glob("designs/*/design.yaml"))}
+        self.contracts = contract.find(root)
         set_up_scons()
         self.env = SCons.Script.Environment(
             tools=[aie],
@@ -73,8 +76,7 @@ class Project:
             self._help(names)
             return
         if {"list", "describe"} & set(self.request.verbs):
-            answers.answer(self.request, [self._contract(name) for name in names])
-            SCons.Script.Exit(0)
+            self._answer(names)
         if "clean" in self.request.verbs:
             SCons.Script.SetOption("clean", True)
         if not SCons.Script.GetOption("no_exec"):
@@ -85,15 +87,22 @@ class Project:
         self._choose_targets()
         report.at_exit(self.session)
 
+    def _answer(self, names: tuple[str, ...]) -> None:
+        from aiebuild import answers  # noqa: PLC0415 - a build does not need it
+
+        contracts = [self._contract(name) for name in names]
+        target = self.request.get("json")
+        if target:
+            write_atomically(target, answers.as_json(contracts))
+        else:
+            report.note(answers.answer(self.request.verbs, contracts))
+        SCons.Script.Exit(0)
+
     def _names(self) -> tuple[str, ...]:
         asked = self.request.several("design")
-        for name in asked:
-            if name not in self.contracts:
-                raise OptionError(f"unknown design {name!r}", hint=did_you_mean(name, self.contracts))
+        contract.require(asked, self.contracts)
         if not asked and self.request.parameters:
             self._refuse_parameters()
-        if not asked and not self.contracts:
-            raise OptionError("there is no design here", hint="a design is a folder designs/<name>/ with a design.yaml")
         return asked or tuple(self.contracts)
 
     def _refuse_parameters(self) -> None:
@@ -113,6 +122,8 @@ class Project:
             return []
 
     def _help(self, names: tuple[str, ...]) -> None:
+        from aiebuild import answers  # noqa: PLC0415 - a build does not need it
+
         for name in names if self.request.several("design") else ():
             SCons.Script.Help("\n" + answers.describe(self._contract(name)), append=True)
 
@@ -175,7 +186,6 @@ class Project:
 
 def set_up_scons() -> None:
     """Set SCons's own options: what DESIGN calls content signatures, always."""
-    SCons.Script.DefaultEnvironment(tools=[])
     SCons.Script.SetOption("hash_format", "sha256")
     SCons.Script.SetOption("max_drift", -1)
     SCons.Script.SetOption("no_progress", True)

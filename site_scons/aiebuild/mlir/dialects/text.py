@@ -7,15 +7,17 @@ from functools import lru_cache
 from io import StringIO
 from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FloatAttr, IntegerAttr, StringAttr, UnitAttr
+from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, DictionaryAttr, FloatAttr, IntegerAttr, StringAttr, UnitAttr
 from xdsl.printer import Printer
 
 from aiebuild.mlir.attributes import quote
+from aiebuild.mlir.dialects.affine import map_text
 
 if TYPE_CHECKING:
     from xdsl.ir import Attribute
 
 _BARE_NAME = re.compile(r"[A-Za-z_][\w$.]*")
+_OVERFLOW = re.compile(r"^#arith\.overflow<.*>$")
 _TYPE_TO_LEAVE_OUT = re.compile(r" : (?:i64|f64)$")
 
 
@@ -54,5 +56,16 @@ def _hexadecimal_in_capitals(text: str) -> str:
 def _printed(attribute: Attribute) -> str:
     """Return what xDSL prints."""
     stream = StringIO()
-    Printer(stream).print_attribute(attribute)
-    return stream.getvalue()
+    _Printer(stream).print_attribute(attribute)
+    return _OVERFLOW.sub(lambda match: match.group().replace(",", ", "), stream.getvalue())
+
+
+class _Printer(Printer):
+    """xDSL's printer, with affine maps as MLIR prints them, also inside types."""
+
+    def print_attribute(self, attribute: Attribute) -> None:
+        """Print an attribute or a type."""
+        if isinstance(attribute, AffineMapAttr):
+            self.print_string(map_text(attribute.data))
+        else:
+            super().print_attribute(attribute)

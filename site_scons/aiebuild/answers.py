@@ -3,33 +3,30 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aiebuild.contract import EVERYWHERE, as_text
-from aiebuild.files import write_atomically
-from aiebuild.scons import report
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from aiebuild.contract import Contract, Parameter
-    from aiebuild.options import Request
 
 
-def answer(request: Request, contracts: Sequence[Contract]) -> None:
-    """Print what `list` and `describe` ask for, or write it as JSON where `json=FILE` was given."""
-    target = request.get("json")
-    if target:
-        record = [as_record(contract) for contract in contracts]
-        write_atomically(Path(target), json.dumps(record, indent=1) + "\n")
-        return
-    if "list" in request.verbs:
-        width = max(len(contract.name) for contract in contracts)
-        for contract in contracts:
-            report.note(f"{contract.name:<{width}}  {contract.description}")
-    if "describe" in request.verbs:
-        report.note("\n\n".join(describe(contract) for contract in contracts))
+def answer(verbs: Sequence[str], contracts: Sequence[Contract]) -> str:
+    """Return what `list` and `describe` say to people."""
+    parts = []
+    if "list" in verbs:
+        width = max((len(contract.name) for contract in contracts), default=0)
+        parts.append("\n".join(f"{contract.name:<{width}}  {contract.description}" for contract in contracts))
+    if "describe" in verbs:
+        parts.append("\n\n".join(describe(contract) for contract in contracts))
+    return "\n\n".join(parts)
+
+
+def as_json(contracts: Sequence[Contract]) -> str:
+    """Return what they say to programs."""
+    return json.dumps([as_record(contract) for contract in contracts], indent=1) + "\n"
 
 
 def describe(contract: Contract) -> str:
