@@ -429,3 +429,14 @@ def test_a_missing_property_never_ends_in_a_traceback(name: str) -> None:
         op = list(module.walk())[index]
         op.properties.clear()
         check_module(module)
+
+
+def test_each_end_has_its_own_depth() -> None:
+    depths = ("elemNumber = 2 : i32", "elemNumber = [2 : i32, 4 : i32]")
+    four = (ACQUIRE_X, ACQUIRE_X.replace("size = 1", "size = 4"))
+    assert check_module(golden("rtp", depths, four)) == []
+    produced = (
+        'acquire"() <{objFifo_name = @y, port = 0 : i32, size = 1',
+        'acquire"() <{objFifo_name = @y, port = 0 : i32, size = 4',
+    )
+    assert only(golden("rtp", depths, produced)).message == "the core acquires 4 objects of @y, whose depth is 2"

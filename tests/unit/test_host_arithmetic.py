@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from aiebuild.errors import MlirError
 from aiebuild.host import ranges
 from aiebuild.host.simulate import Program
 from aiebuild.host.support import Fault
 from aiebuild.host.translate import translate
 from aiebuild.mlir.parse import parse
+from hypothesis import given
+from hypothesis import strategies as st
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 WIDTHS = (8, 16, 32, 64)
 
@@ -209,8 +210,12 @@ def test_float_division_by_zero_is_infinite() -> None:
 
 @pytest.mark.parametrize(
     ("number", "one_two", "nan"),
-    [(0, False, False), (1, False, False), (2, False, False), (4, True, False), (6, True, False), (7, True, False)]
-    + [(8, False, True), (9, False, True), (11, True, True), (13, True, True), (14, False, True), (15, True, True)],
+    [
+        *((number, False, False) for number in (0, 1, 2)),
+        *((number, True, False) for number in (4, 6, 7)),
+        *((number, False, True) for number in (8, 9, 14)),
+        *((number, True, True) for number in (11, 13, 15)),
+    ],
 )
 def test_float_comparisons_with_what_is_no_number(number: int, one_two: bool, nan: bool) -> None:
     test = function(f'%r = "arith.cmpf"(%a, %b) <{{predicate = {number} : i64}}> : (f32, f32) -> i1', "f32, f32", "i1")

@@ -7,7 +7,6 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-
 from aiebuild.host.compare import Tolerance, compare, failure
 
 NONE = Tolerance()

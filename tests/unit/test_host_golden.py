@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from host_designs import GOLDEN, compiled, golden
-
 from aiebuild.errors import RunError
 from aiebuild.host.simulate import simulate
 from aiebuild.host.translate import translate
+from host_designs import GOLDEN, compiled, golden
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 RNG = np.random.default_rng(7)
 

@@ -12,13 +12,12 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-from host_designs import GOLDEN
-
 import aiebuild
+import pytest
 from aiebuild.host.link import command
 from aiebuild.mlir.facts import facts
 from aiebuild.mlir.parse import parse
+from host_designs import GOLDEN
 
 SITE = Path(aiebuild.__file__).resolve().parents[1]
 CHECK = """\

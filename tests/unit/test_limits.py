@@ -484,3 +484,68 @@ def test_all_problems_are_told_in_the_order_of_the_lines() -> None:
     assert len(errors) >= 4
     lines = [error.where.line for error in errors if error.where and error.where.line]
     assert lines == sorted(lines)
+
+
+# Figures at their edges
+
+
+def core(tile: str, *acquired: tuple[str, int, int]) -> str:
+    """Return a core that acquires (FIFO, port, objects)."""
+    acquires = "\n".join(
+        f'%{name}{port} = "aie.objectfifo.acquire"() <{{objFifo_name = @{name}, port = {port} : i32, '
+        f"size = {size} : i32}}> : () -> !aie.objectfifosubview<memref<16xi32>>"
+        for name, port, size in acquired
+    )
+    body = f'{acquires}\n"aie.end"() : () -> ()'
+    return f'%core = "aie.core"({tile}) <{{stack_size = 1024 : i32}}> ({{\n{body}\n}}) : (index) -> index'
+
+
+def test_what_a_core_acquires_of_one_fifo_does_not_count_for_another() -> None:
+    module = design(
+        fifo("x", "%s", "%d", depth="4 : i32"),
+        fifo("y", "%s", "%d", depth="4 : i32"),
+        core("%d", ("x", 1, 3), ("y", 1, 1)),
+    )
+    (tile,) = [each for each in budget(module) if each.kind.name == "core"]
+    assert [channel.descriptors for channel in tile.channels] == [4, 2]
+
+
+def test_what_a_core_acquires_counts_at_its_own_tile_only() -> None:
+    module = design(fifo("x", "%a", "%d", depth="4 : i32"), core("%d", ("x", 1, 1)))
+    assert at(module, 3, 5)[2] == 2
+    assert at(module, 0, 2)[2] == 4
+
+
+def test_all_locks_of_a_tile_may_be_used() -> None:
+    assert check_limits(design(*(fifo(f"f{index}", "%a", "%b") for index in range(8)))) == []
+
+
+def test_a_delegate_tile_holds_the_objects_of_a_shared_fifo() -> None:
+    allocate = '"aie.objectfifo.allocate"(%b) <{objFifo_name = @f}> : (index) -> ()'
+    module = design(fifo("f", "%a", "%b"), fifo("g", "%a", "%b"), allocate)
+    assert at(module, 0, 2)[3:] == (2, 128)
+    assert at(module, 0, 3)[3:] == (2, 128)
+
+
+def test_an_allocated_channel_is_used_unless_it_leads_to_programmable_logic() -> None:
+    channel = 'channel_dir = 1 : i32, channel_index = 1 : i64, plio = PLIO, sym_name = "x"'
+    allocation = f'"aie.shim_dma_allocation"(%s) <{{{channel}}}> : (index) -> ()'
+    assert at(design(allocation.replace("PLIO", "false")), 0, 0)[1] == 1
+    assert at(design(allocation.replace("PLIO", "true")), 0, 0)[1] == 0
+
+
+def test_the_largest_packet_numbers_are_right() -> None:
+    packet = "id = 0 : i64, packet = #aie.packet_info<pkt_type = 7, pkt_id = 31>"
+    assert check_limits(sequence(transfer("1, 1, 1, 8", "0, 0, 0, 1", packet))) == []
+    worse = packet.replace("pkt_type = 7", "pkt_type = 8")
+    assert len(check_limits(sequence(transfer("1, 1, 1, 8", "0, 0, 0, 1", worse)))) == 1
+
+
+def test_padding_leaves_a_descriptors_length_open() -> None:
+    old = "len = 32 : i32, offset = 0 : i32"
+    pattern = "dimensions = #aie<bd_dim_layout_array[<size = 16, stride = 1>]>, " + old
+    pad = "pad_dimensions = #aie<bd_pad_layout_array[<const_pad_before = 8, const_pad_after = 8>]>"
+    assert check_limits(golden("locks", (old, pattern)))[0].message == (
+        "the descriptor: the pattern visits 16 elements, but 32 are moved"
+    )
+    assert check_limits(golden("locks", (old, f"{pattern}, {pad}"))) == []

@@ -182,3 +182,10 @@ def test_each_rule_of_lengths(elements: int, width: int, kind: TileKind, message
 def test_the_longest_lengths_are_right() -> None:
     assert list(length_faults(2**14 - 1, 32, CORE)) == []
     assert list(length_faults(4, 8, CORE)) == []
+
+
+def test_figures_at_their_limits_are_right() -> None:
+    assert faults_of([(2, 2**13), (2, 255), (255, 1)], 2**14, 32, CORE) == []
+    assert faults_of([(1023, 64), (4, 16), (4, 4), (4, 1)], 2**17, 32, MEM) == []
+    assert faults_of([(1024, 64), (4, 16), (4, 4), (4, 1)], 2**17, 32, MEM) != []
+    assert messages([64, 1, 1023, 1023], [0, 0, 2**20, 1]) == []

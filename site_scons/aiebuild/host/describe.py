@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from aiebuild.errors import MlirError, did_you_mean
 from aiebuild.host import constants, fifos, plan
-from aiebuild.host.reading import DIRECTIONS, FLOW_DMA, Reader, core_tile, tile_of
+from aiebuild.host.reading import DIRECTIONS, FLOW_DMA, Reader, core_tile, python_name, tile_of
 from aiebuild.mlir import attributes
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ def _sequence(design: Design, op: Op) -> plan.Sequence:
     name = design.sequence_name(op)
     arguments = op.regions[0].blocks[0].arguments if op.regions and op.regions[0].blocks else []
     types = tuple(design.reader.shape(op, value.type) for value in arguments)
-    return plan.Sequence(name, f"sequence_{name}", types, design.reader.where(op))
+    return plan.Sequence(name, python_name("sequence", name), types, design.reader.where(op))
 
 
 def _programs(design: Design) -> Iterator[plan.DmaProgram]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from aiebuild.host import elements, ranges
 from aiebuild.host.expressions import Unsupported
-from aiebuild.mlir import attributes
+from aiebuild.host.reading import python_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -143,14 +143,9 @@ def _call(function: Function, op: Op) -> None:
         return
     wait = "yield from " if name in function.unit.blocking else ""
     arguments = ", ".join(["_core", *(function.text(value) for value in op.operands)])
-    function.write(f"{_results(function, op)}{wait}{function_name(name)}({arguments})", op)
+    function.write(f"{_results(function, op)}{wait}{python_name('function', name)}({arguments})", op)
     for value in op.results:
         function.flatten(value)
-
-
-def function_name(name: str) -> str:
-    """Return the name in the translated text of a function with a body."""
-    return "function_" + "".join(character if character.isalnum() else "_" for character in name)
 
 
 def _results(function: Function, op: Op) -> str:
@@ -179,11 +174,6 @@ def _return(function: Function, op: Op) -> None:
 
 def _end(function: Function, op: Op) -> None:
     function.write("return", op)
-
-
-def callee(op: Op) -> str:
-    """Return the function that a call names."""
-    return attributes.symbol(op.get("callee") or "@?")
 
 
 OPS: dict[str, Callable[[Function, Op], None]] = {

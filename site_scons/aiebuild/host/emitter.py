@@ -91,7 +91,8 @@ class Function:
     def fresh(self, wanted: str) -> str:
         """Return a name that is not used in this function yet; names of values never start with `_`."""
         base = re.sub(r"\W", "_", wanted, flags=re.ASCII).strip("_") or "v"
-        base = f"v{base}" if base[0].isdigit() else base
+        # `function_...` are the names of the text's own functions.
+        base = f"v{base}" if base[0].isdigit() or base.startswith("function_") else base
         name, number = base, 1
         while name in self.used:
             number += 1

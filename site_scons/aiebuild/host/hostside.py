@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aiebuild.errors import did_you_mean
-from aiebuild.host.stream import HostQueue, Transfer, length, places
+from aiebuild.host.stream import HostQueue, Transfer
 from aiebuild.host.support import Fault
 
 if TYPE_CHECKING:
@@ -207,11 +207,11 @@ class HostSide:
             self.configured[task.queue.tile] -= task.descriptors
 
     def unfinished(self) -> tuple[str, ...]:
-        """Return a sentence about each transfer that did not move all of its elements."""
+        """Return a sentence about each transfer into the host's memory that did not move all of its elements."""
         return tuple(
             f"the transfer of `{queue.name}`, not waited for, moved {transfer.moved} of {transfer.total} elements"
             for queue, transfer in self.transfers
-            if not transfer.done
+            if not transfer.done and queue.direction == "S2MM"
         )
 
 
@@ -252,6 +252,3 @@ def _check(view: View, offset: int, sizes: tuple[int, ...], strides: tuple[int, 
     last = offset + sum((size - 1) * stride for size, stride in zip(sizes, strides, strict=True))
     if offset < 0 or last >= total:
         raise Fault(f"the transfer reaches element {last if offset >= 0 else offset} of an array of {total}")
-
-
-__all__ = ["HostSide", "HostTask", "length", "places"]

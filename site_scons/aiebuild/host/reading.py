@@ -129,3 +129,9 @@ def tile_of(value: Value) -> Tile:
 def core_tile(core: Op) -> Tile:
     """Return (column, row) of a core."""
     return tile_of(core.operands[0])
+
+
+def python_name(kind: str, name: str) -> str:
+    """Return the name in the translated text of a function or a sequence: other characters become their numbers."""
+    plain = (character if character.isalnum() or character == "_" else f"_x{ord(character):x}_" for character in name)
+    return f"{kind}_{''.join(plain)}"

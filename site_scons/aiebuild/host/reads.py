@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,9 +23,9 @@ class Reads:
     def _hook(self, event: str, arguments: tuple[object, ...]) -> None:
         if event != "open":
             return
-        path, mode = arguments[0], arguments[1]
-        if isinstance(path, (str, bytes)) and not (isinstance(mode, str) and set(mode) & set("wax+")):
-            self._seen[path if isinstance(path, str) else path.decode(errors="surrogateescape")] = None
+        path, mode, flags = arguments
+        if isinstance(path, (str, bytes, os.PathLike)) and not _writes(mode, flags):
+            self._seen[os.fsdecode(path)] = None
 
     def files(self, without: Iterable[Path]) -> list[str]:
         """Return the project's files that were read, relative to the current folder, sorted.
@@ -42,6 +43,13 @@ class Reads:
             if ours and not any(path.resolve().is_relative_to(each) for each in left_out):
                 found.add(path.relative_to(here).as_posix())
         return sorted(found)
+
+
+def _writes(mode: object, flags: object) -> bool:
+    """Return whether a file is opened to be written; `os.open` gives flags and no mode."""
+    if isinstance(mode, str):
+        return bool(set(mode) & set("wax+"))
+    return isinstance(flags, int) and bool(flags & (os.O_WRONLY | os.O_RDWR))
 
 
 def installed(here: Path) -> list[Path]:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from aiebuild.host import plan
     from aiebuild.host.plan import Plan, Tile
-    from aiebuild.host.scheduler import Task
 
     Trace = Callable[[dict[str, object]], None] | None
 
@@ -64,7 +63,7 @@ class Outcome:
     """What a run left.
 
     `arrays` are the arguments afterwards, flat, in the order of the sequence. `unfinished` has a sentence about each
-    transfer that was not waited for and had not moved all of its elements when nothing could move any more.
+    transfer into them that was not waited for and had not moved all of its elements when nothing could move any more.
     """
 
     arrays: tuple[NDArray[Any], ...]
@@ -132,8 +131,13 @@ def run(
 def _run(machine: Machine, program: Program) -> None:
     try:
         machine.scheduler.run()
+    except RunError as error:
+        task = machine.scheduler.current
+        if error.where is None and task is not None:
+            _, error.where = program.places.of_traceback(error.__traceback__)
+        raise
     except (Fault, ArithmeticError, ValueError, IndexError, OverflowError) as error:
-        task: Task | None = machine.scheduler.current
+        task = machine.scheduler.current
         if task is None:
             raise
         raise report.fault(task, error, program.places) from error

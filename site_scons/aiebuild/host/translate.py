@@ -10,9 +10,8 @@ from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from aiebuild.host.describe import Design, core_function, describe
-from aiebuild.host.emit_scf import function_name
-from aiebuild.host.emitter import Function, Unit, may_wait
-from aiebuild.host.reading import enclosing
+from aiebuild.host.emitter import Function, Unit
+from aiebuild.host.reading import enclosing, python_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from aiebuild.host import plan
     from aiebuild.mlir.ir import Module, Op, Value
 
-FORMAT = 1
 _PRELUDE = """\
 import math as _math
 
@@ -85,8 +83,8 @@ def _sequence(unit: Unit, op: Op) -> str:
         function.flatten(value)
     _outside(function, op)
     function.body(blocks[0].ops if blocks else [])
-    name = unit.design.sequence_name(op)
-    return _assemble(function, f"def sequence_{name}({', '.join(['_host', *names])}):", waits=True)
+    name = python_name("sequence", unit.design.sequence_name(op))
+    return _assemble(function, f"def {name}({', '.join(['_host', *names])}):", waits=True)
 
 
 def _function(unit: Unit, name: str, op: Op) -> str:
@@ -96,7 +94,7 @@ def _function(unit: Unit, name: str, op: Op) -> str:
     for value in op.regions[0].blocks[0].arguments:
         function.flatten(value)
     function.body(ops)
-    head = f"def {function_name(name)}({', '.join(['_core', *names])}):"
+    head = f"def {python_name('function', name)}({', '.join(['_core', *names])}):"
     return _assemble(function, head, waits=name in unit.blocking)
 
 
@@ -139,6 +137,3 @@ def _assemble(function: Function, head: str, *, waits: bool) -> str:
     generator = ["    if False:", "        yield"] if waits else []
     body = function.lines or ["    pass"]
     return "\n".join([head, *fetched, *generator, *body]) + "\n"
-
-
-__all__ = ["FORMAT", "may_wait", "translate"]

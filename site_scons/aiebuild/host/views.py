@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+_ALIGNMENT = 64
+
+
 class View:
     """A memref.
 
@@ -66,8 +69,12 @@ class View:
 
 
 def allocate(shape: tuple[int, ...], element: str) -> View:
-    """Return a new buffer of zeros."""
-    return View(np.zeros(math.prod(shape), support.dtype(element)), shape)
+    """Return a new buffer of zeros, aligned as kernels may rely on (an AIE vector has 32 or 64 bytes)."""
+    dtype = support.dtype(element)
+    size = math.prod(shape) * dtype.itemsize
+    memory = np.zeros(size + _ALIGNMENT, np.uint8)
+    start = -int(memory.ctypes.data) % _ALIGNMENT
+    return View(memory[start : start + size].view(dtype), shape)
 
 
 def filled(shape: tuple[int, ...], element: str, initial: str) -> View:

@@ -38,7 +38,7 @@ class Cursor:
         self.text = text
         self.file = file
         self.position = 0
-        self._starts = [0, *(match.end() for match in re.finditer("\n", text))]
+        self._starts = line_starts(text)
         self._aliases: dict[str, str] = {}
         self._signatures: dict[str, tuple[list[str], list[str]]] = {}
 
@@ -250,3 +250,8 @@ class Cursor:
             self.expected("`,` or `}`", end)
         self.position = end + 1
         return self._checked(value, start) if given else None, self.text[end]
+
+
+def line_starts(text: str) -> list[int]:
+    """Return the offset of the beginning of each line."""
+    return [0, *(match.end() for match in re.finditer("\n", text))]

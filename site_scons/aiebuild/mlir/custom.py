@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import re
+from bisect import bisect_right
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from xdsl.context import Context
@@ -16,6 +17,7 @@ from xdsl.utils.exceptions import ParseError
 
 from aiebuild.errors import Location, MlirError, nearest
 from aiebuild.mlir.convert import Converter
+from aiebuild.mlir.cursor import line_starts
 from aiebuild.mlir.dialects import aie, aiex, upstream
 from aiebuild.mlir.dialects.syntax import NotBuiltInError
 from aiebuild.mlir.native import UnsupportedError
@@ -93,6 +95,7 @@ class _Parser(Parser):
         self.definitions: dict[str, int] = {}
         self.op = "the text"
         self.start = 0
+        self._starts = line_starts(text)
 
     def parse_operation(self) -> Operation:
         """Read an op and remember where it starts."""
@@ -110,8 +113,8 @@ class _Parser(Parser):
 
     def place(self, offset: int, place: Callable[[int, int], Location]) -> Location:
         """Return the user's own place of an offset."""
-        content = self.lexer.input.content
-        return place(content.count("\n", 0, offset) + 1, offset - content.rfind("\n", 0, offset))
+        line = bisect_right(self._starts, offset)
+        return place(line, offset - self._starts[line - 1] + 1)
 
     def _register_ssa_definition(self, name: str, values: Sequence[SSAValue], span: Span) -> None:
         """Bind a name, and remember where."""

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 import subprocess
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from aiebuild.mlir.ir import Module
 from aiebuild.mlir.parse import parse
 
-GOLDEN = Path(__file__).resolve().parents[1] / "golden"
+if TYPE_CHECKING:
+    from aiebuild.mlir.ir import Module
+
+GOLDEN = Path(__file__).resolve().parent / "golden"
 FOREVER = 9223372036854775807
 
 
@@ -43,6 +46,7 @@ def fifo(
     producer: tuple[int, int],
     consumers: list[tuple[int, int]],
     kind: str = "16xi32",
+    *,
     depth: int | list[int] = 2,
     to_stream: list[tuple[int, int]] | None = None,
     from_stream: list[list[tuple[int, int]]] | None = None,
@@ -54,7 +58,8 @@ def fifo(
     number = f"{depth} : i32" if isinstance(depth, int) else f"[{', '.join(f'{each} : i32' for each in depth)}]"
     per_consumer = ", ".join(f"[{layout(each)}]" for each in (from_stream or [[] for _ in consumers]))
     return (
-        f'"aie.objectfifo"({ends}) <{{dimensionsFromStreamPerConsumer = #aie<bd_dim_layout_array_array[{per_consumer}]>, '
+        f'"aie.objectfifo"({ends}) <{{'
+        f"dimensionsFromStreamPerConsumer = #aie<bd_dim_layout_array_array[{per_consumer}]>, "
         f"dimensionsToStream = #aie<bd_dim_layout_array[{layout(to_stream or [])}]>, elemNumber = {number}, "
         f'elemType = !aie.objectfifo<memref<{kind}>>, sym_name = "{name}"{more}}}> : ({types}) -> ()'
     )
@@ -132,11 +137,19 @@ def copy_objects(source: str, target: str, kind: str = "16xi32", count: int = FO
 def core(column: int, row: int, *body: str) -> str:
     """Return an `aie.core`."""
     lines = "\n".join(body)
-    return f'%core{column}_{row} = "aie.core"({tile(column, row)}) ({{\n{lines}\n"aie.end"() : () -> ()\n}}) : (index) -> index'
+    start = f'%core{column}_{row} = "aie.core"({tile(column, row)}) ({{'
+    return f'{start}\n{lines}\n"aie.end"() : () -> ()\n}}) : (index) -> index'
 
 
 def memcpy(
-    argument: str, name: str, sizes: list[int], strides: list[int], kind: str, number: int = 0, token: bool = False
+    argument: str,
+    name: str,
+    sizes: list[int],
+    strides: list[int],
+    kind: str,
+    *,
+    number: int = 0,
+    token: bool = False,
 ) -> str:
     """Return an `aiex.npu.dma_memcpy_nd` from the start of an argument."""
     return (
@@ -147,9 +160,9 @@ def memcpy(
     )
 
 
-def whole(argument: str, name: str, count: int, element: str = "i32", number: int = 0, token: bool = False) -> str:
+def whole(argument: str, name: str, count: int, element: str = "i32", *, number: int = 0, token: bool = False) -> str:
     """Return the transfer of a whole argument."""
-    return memcpy(argument, name, [1, 1, 1, count], [0, 0, 0, 1], f"{count}x{element}", number, token)
+    return memcpy(argument, name, [1, 1, 1, count], [0, 0, 0, 1], f"{count}x{element}", number=number, token=token)
 
 
 def wait(name: str) -> str:
@@ -189,8 +202,8 @@ def one_core(*body: str, kind: str = "16xi32", count: int = 16, more: str = "") 
         core(0, 2, *body),
         sequence(
             {"%a": f"{count}x{element}", "%b": f"{count}x{element}"},
-            whole("%a", "in", count, element, 0),
-            whole("%b", "out", count, element, 1, token=True),
+            whole("%a", "in", count, element),
+            whole("%b", "out", count, element, number=1, token=True),
             wait("out"),
         ),
     )
