@@ -194,7 +194,7 @@ def device(*parts: str) -> Module:
 
 def one_core(*body: str, kind: str = "16xi32", count: int = 16, more: str = "") -> Module:
     """Return a design whose core (0, 2) gets `in` and gives `out`; the sequence sends and fetches one object each."""
-    element = kind.rpartition("x")[2]
+    element = re.sub(r"^(\d+x)+", "", kind)
     return device(
         fifo("in", (0, 0), [(0, 2)], kind),
         fifo("out", (0, 2), [(0, 0)], kind),

@@ -61,18 +61,33 @@ class Project:
 
     def scons(self, *words: str) -> Built:
         """Run SCons with these words."""
-        environment = {key: value for key, value in os.environ.items() if not key.startswith("AIE")}
-        environment |= {"PYTHONPATH": str(PACKAGE), **self.variables}
         done = subprocess.run(
             [sys.executable, "-m", "SCons", "-Q", *words],
             cwd=self.root,
-            env=environment,
+            env=self.environment,
             capture_output=True,
             text=True,
             timeout=SECONDS,
             check=False,
         )
         return Built(done.returncode, done.stdout, done.stderr)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The variables of a run: this process's, without those that choose tools, and the project's own."""
+        kept = {key: value for key, value in os.environ.items() if not key.startswith(("AIE", "PEANO", "CXX"))}
+        return kept | {"PYTHONPATH": str(PACKAGE), **self.variables}
+
+    def start(self, *words: str) -> subprocess.Popen[bytes]:
+        """Start SCons in a process group of its own, and do not wait for it."""
+        return subprocess.Popen(
+            [sys.executable, "-m", "SCons", "-Q", *words],
+            cwd=self.root,
+            env=self.environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
 
     def build(self, *words: str) -> Built:
         """Run SCons and insist that it succeeds."""

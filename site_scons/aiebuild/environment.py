@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -55,6 +55,11 @@ class Environment:
             name: value for name, value in self.variables if name in PASSED_ON or name.startswith(STAND_IN_PREFIX)
         }
         return inherited | {"LC_ALL": "C", "PYTHONHASHSEED": "0", "SOURCE_DATE_EPOCH": "315532800"}
+
+
+def wants_colour(environment: Environment, stream: TextIO) -> bool:
+    """Return whether a stream should get colours: a terminal, unless `NO_COLOR` is set (no-color.org)."""
+    return not environment.get("NO_COLOR") and environment.get("TERM") != "dumb" and stream.isatty()
 
 
 def current() -> Environment:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -330,3 +332,41 @@ def test_include_variables_of_the_shell_do_not_reach_the_compiler(hand_made: Han
     hand_made.variables["CPLUS_INCLUDE_PATH"] = str(hand_made.root / "elsewhere")
     hand_made.variables["CPATH"] = str(hand_made.root / "elsewhere")
     assert hand_made.scons().status == 2
+
+
+def test_an_output_that_something_else_changed_is_made_again(hand_made: HandMade) -> None:
+    hand_made.build()
+    good = {name: (hand_made.root / name).read_bytes() for name in ("out/a.o", "out/libab.a")}
+    hand_made.write("out/a.o", "truncated")
+    assert hand_made.build().compiled == ["src/a.cc"]
+    hand_made.write("out/libab.a", "truncated")
+    assert hand_made.build().steps == ["archive out/libab.a"]
+    assert {name: (hand_made.root / name).read_bytes() for name in good} == good
+    assert hand_made.build().steps == []
+
+
+def test_a_killed_build_keeps_what_it_had_finished(hand_made: HandMade) -> None:
+    real = shutil.which("g++")
+    compiler = hand_made.write(
+        "slow-g++",
+        '#!/bin/sh\ncase "$*" in *src/a.cc*) sleep 2.2;; *src/b.cc*) test -e fast || sleep 60;; esac\n'
+        f'exec {real} "$@"\n',
+    )
+    compiler.chmod(0o755)
+    hand_made.variables["CXX"] = str(compiler)
+    running = hand_made.start()
+    wait_for(hand_made.root / "out/a.o.reads.json")
+    time.sleep(1)
+    os.killpg(running.pid, signal.SIGKILL)
+    running.wait()
+    hand_made.write("fast", "")
+    assert hand_made.build().compiled == ["src/b.cc"]
+
+
+def wait_for(path: Path) -> None:
+    """Wait until a file is there."""
+    for _ in range(600):
+        if path.exists():
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"{path} did not come")

@@ -440,3 +440,19 @@ def test_each_end_has_its_own_depth() -> None:
         'acquire"() <{objFifo_name = @y, port = 0 : i32, size = 4',
     )
     assert only(golden("rtp", depths, produced)).message == "the core acquires 4 objects of @y, whose depth is 2"
+
+
+@pytest.mark.parametrize(
+    ("declared", "hint"),
+    [
+        ("memref<4x4xi16>", "; memref.expand_shape divides a dimension"),
+        ("memref<?xi16>", "; memref.cast forgets or restores sizes"),
+        ("memref<8xi16>", "tasks.mlir:7:5"),
+        ("memref<16xi32>", "tasks.mlir:7:5"),
+        ("i32", "tasks.mlir:7:5"),
+    ],
+)
+def test_the_hint_names_the_op_that_would_make_the_type_fit(declared: str, hint: str) -> None:
+    types = "(memref<16xi16>, {}, i32) -> (), sym_name"
+    error = only(golden("tasks", (types.format("memref<16xi16>"), types.format(declared))))
+    assert error.hint.endswith(hint)

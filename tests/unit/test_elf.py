@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from aiebuild import elf
 from aiebuild.errors import CheckError
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 GXX = shutil.which("g++")
@@ -194,11 +194,13 @@ def test_a_mangled_name_gives_its_plain_name(symbol: str, name: str | None) -> N
     assert elf.plain_name(symbol) == name
 
 
+@settings(deadline=None)  # a busy machine is no fault
 @given(st.text(max_size=30))
 def test_reading_a_mangled_name_never_fails(text: str) -> None:
     elf.plain_name("_Z" + text)
 
 
+@settings(deadline=None)  # a busy machine is no fault
 @given(st.binary(max_size=200))
 def test_any_bytes_after_an_archives_magic_are_read_or_refused(data: bytes) -> None:
     try:

@@ -7,7 +7,7 @@ import pytest
 from aiebuild.errors import CheckError, Location
 from aiebuild.mlir.facts import Core, Facts, Function, Sequence, facts
 from aiebuild.mlir.parse import parse
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 if TYPE_CHECKING:
@@ -93,6 +93,7 @@ PLACES = st.builds(Location, NAMES, st.none() | st.integers(1, 999), st.none() |
 TEXTS = st.lists(NAMES, max_size=3).map(tuple)
 
 
+@settings(deadline=None)  # a busy machine is no fault
 @given(
     st.builds(
         Facts,

@@ -549,3 +549,14 @@ def test_padding_leaves_a_descriptors_length_open() -> None:
         "the descriptor: the pattern visits 16 elements, but 32 are moved"
     )
     assert check_limits(golden("locks", (old, f"{pattern}, {pad}"))) == []
+
+
+def test_only_padding_leaves_the_length_of_a_fifos_pattern_open() -> None:
+    pattern = "dimensionsToStream = #aie<bd_dim_layout_array[<size = 8, stride = 1>]>"
+    pad = ", padDimensions = #aie<bd_pad_layout_array[<const_pad_before = 4, const_pad_after = 4>]>"
+    plain, padded = (
+        fifo("f", "%m", "%d", more=more).replace("dimensionsToStream = #aie<bd_dim_layout_array[]>", pattern)
+        for more in ("", pad)
+    )
+    assert only(design(plain)).message.endswith("the pattern visits 8 elements, but 16 are moved")
+    assert check_limits(design(padded)) == []

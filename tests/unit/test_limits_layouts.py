@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 from aiebuild.devices import CORE, MEM, SHIM, TileKind
 from aiebuild.mlir.layouts import Pattern, descriptor_faults, length_faults, runtime_faults
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 DIMENSIONS = st.lists(st.tuples(st.integers(1, 5), st.integers(-7, 40)), min_size=1, max_size=4)
@@ -22,6 +22,7 @@ def pattern_of(dimensions: list[tuple[int, int]], offset: int = 0) -> Pattern:
     return Pattern(tuple(size for size, _ in dimensions), tuple(stride for _, stride in dimensions), offset)
 
 
+@settings(deadline=None)  # a busy machine is no fault
 @given(DIMENSIONS, st.integers(0, 50))
 def test_the_span_is_what_brute_force_reaches(dimensions: list[tuple[int, int]], offset: int) -> None:
     pattern = pattern_of(dimensions, offset)
@@ -29,6 +30,7 @@ def test_the_span_is_what_brute_force_reaches(dimensions: list[tuple[int, int]],
     assert pattern.span == (min(indices), max(indices))
 
 
+@settings(deadline=None)  # a busy machine is no fault
 @given(DIMENSIONS)
 def test_a_contiguous_pattern_is_one_that_brute_force_walks_in_steps_of_one(
     dimensions: list[tuple[int, int]],
@@ -100,6 +102,7 @@ def test_indices_are_those_of_the_users_own_list_when_it_is_shorter() -> None:
     assert found.startswith("sizes[0] is 0")
 
 
+@settings(deadline=None)  # a busy machine is no fault
 @given(
     st.lists(st.tuples(st.integers(1, 8), st.integers(0, 64)), min_size=4, max_size=4),
     st.sampled_from([8, 16, 32]),
@@ -158,6 +161,7 @@ def test_padding_leaves_the_length_open() -> None:
     assert faults_of([(4, 4), (2, 1)], 16, 32, MEM, None) == []
 
 
+@settings(deadline=None)  # a busy machine is no fault
 @given(DIMENSIONS, st.integers(1, 100))
 def test_a_descriptor_without_faults_stays_in_its_buffer(dimensions: list[tuple[int, int]], elements: int) -> None:
     if not faults_of(dimensions, elements):
@@ -189,3 +193,9 @@ def test_figures_at_their_limits_are_right() -> None:
     assert faults_of([(1023, 64), (4, 16), (4, 4), (4, 1)], 2**17, 32, MEM) == []
     assert faults_of([(1024, 64), (4, 16), (4, 4), (4, 1)], 2**17, 32, MEM) != []
     assert messages([64, 1, 1023, 1023], [0, 0, 2**20, 1]) == []
+
+
+def test_a_transfer_is_not_longer_than_a_descriptor_counts() -> None:
+    ((message, hint),) = messages([1, 1, 1, 2**17], [0, 0, 0, 1], 32, MEM)
+    assert message.startswith("131,072 elements of 32 bits are 131,072 words")
+    assert hint == "make the blocks smaller"

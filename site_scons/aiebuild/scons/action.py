@@ -11,7 +11,7 @@ import SCons.Action
 
 from aiebuild import depfile
 from aiebuild.environment import RECIPE_VARIABLE
-from aiebuild.scons import scanner
+from aiebuild.scons import report, scanner
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,7 +65,7 @@ class StepAction(SCons.Action._ActionAction):
             return status
         own = frozenset(str(node) for node in target[0].sources)
         record(step, session, own, started)
-        session.count(step)
+        session.count(step, (time.time_ns() - started) / 1e9)
         return 0
 
 
@@ -119,7 +119,7 @@ def run_commands(step: Step, session: Session, parts: dict[str, str]) -> int:
             return status
     empty = [out for out, part in parts.items() if not _has_content(session.root / part, step)]
     if empty:
-        tell(f"{step.where}: error: {step.asked_by}: `{step.label}` ended well but did not write {empty[0]}\n")
+        report.tell(f"{step.where}: error: {step.asked_by}: `{step.label}` ended well but did not write {empty[0]}\n")
         return 1
     return 0
 
@@ -142,32 +142,26 @@ def run_command(command: Command, variables: dict[str, str], session: Session) -
             check=False,
         )
     except OSError as problem:
-        tell(f"error: {command[0]} does not run: {problem.strerror}\n")
+        report.tell(f"error: {command[0]} does not run: {problem.strerror}\n")
         return 127
-    show(done.stdout, sys.stdout)
-    show(done.stderr, sys.stderr)
+    pass_on(done)
     return done.returncode
 
 
-def show(said: bytes, stream: Any) -> None:
-    """Pass on a program's output."""
-    if said:
-        stream.write(said.decode("utf-8", "replace"))
-        stream.flush()
-
-
-def tell(message: str) -> None:
-    """Write a message to standard error, after everything that was said before it."""
-    sys.stdout.flush()
-    sys.stderr.write(message)
-    sys.stderr.flush()
+def pass_on(done: subprocess.CompletedProcess[bytes]) -> None:
+    """Pass on what a program printed."""
+    if done.stdout:
+        sys.stdout.write(done.stdout.decode("utf-8", "replace"))
+        sys.stdout.flush()
+    if done.stderr:
+        report.tell(done.stderr.decode("utf-8", "replace"))
 
 
 def complain(step: Step, session: Session, status: int) -> None:
     """Say which line of which recipe asked for the step that failed."""
     session.failed.append(step)
     died = f"was ended by signal {-status}" if status < 0 else "failed"
-    tell(f"{step.where}: error: {step.asked_by}: `{step.label}` {died}\n")
+    report.tell(f"{step.where}: error: {step.asked_by}: `{step.label}` {died}\n")
 
 
 def record(step: Step, session: Session, own: frozenset[str], started: int) -> None:

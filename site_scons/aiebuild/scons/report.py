@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import SCons.Script
 
+from aiebuild.environment import current, wants_colour
+
 if TYPE_CHECKING:
     from aiebuild.errors import AieBuildError
     from aiebuild.scons.session import Session
@@ -16,18 +18,24 @@ if TYPE_CHECKING:
 RED, GREEN, PLAIN = "\033[1;31m", "\033[32m", "\033[0m"
 
 
-def tell_error(error: AieBuildError, *, colour: bool = False) -> None:
-    """Write an error to standard error, after everything that was said before it."""
+def tell_error(error: AieBuildError) -> None:
+    """Write an error to standard error."""
+    tell(f"{error}\n")
+
+
+def tell(text: str) -> None:
+    """Write to standard error, after everything that was said before it; on a terminal `error:` is red."""
     sys.stdout.flush()
-    text = str(error)
-    if colour:
-        text = text.replace("error:", f"{RED}error:{PLAIN}", 1)
-    sys.stderr.write(f"{text}\n")
+    if wants_colour(current(), sys.stderr):
+        text = text.replace("error:", f"{RED}error:{PLAIN}")
+    sys.stderr.write(text)
     sys.stderr.flush()
 
 
-def note(text: str) -> None:
-    """Write a line of information at once."""
+def note(text: str, *, good: bool = False) -> None:
+    """Write a line of information at once; on a terminal good news is green."""
+    if good and wants_colour(current(), sys.stdout):
+        text = f"{GREEN}{text}{PLAIN}"
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 
@@ -58,7 +66,7 @@ def _finish(session: Session) -> None:
         return
     text = _last_line(session)
     if text:
-        note(text)
+        note(text, good=not (session.failed or SCons.Script.GetBuildFailures()))
 
 
 def _last_line(session: Session) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import SCons.Node
 import SCons.Scanner
 import SCons.Scanner.C
+import SCons.SConsign
 
 from aiebuild import depfile
 
@@ -40,8 +41,21 @@ def no_scanner() -> Any:
 
 def _scan(node: Any, env: Any, path: Any) -> list[Any]:
     del path
-    step: Step = env["AIE_STEP"]
-    return dependencies(step, env, node) if step.depfile else []
+    return [*dependencies(env["AIE_STEP"], env, node), *_changed_from_outside(node, env)]
+
+
+def _changed_from_outside(node: Any, env: Any) -> list[Any]:
+    """Return a value, so that the step runs again, where an output is not what the step wrote.
+
+    SCons compares inputs only: it would take a truncated or edited output for good.
+    """
+    if env["AIE_STEP"].outputs[0] in env["AIE_SESSION"].fresh or not node.exists():
+        return []
+    stored = node.get_stored_info()
+    written = getattr(getattr(stored, "ninfo", None), "csig", None)
+    if written is None or written == node.get_csig():
+        return []
+    return [env.Value(f"{node} was changed by something else")]
 
 
 def dependencies(step: Step, env: Any, target: Any) -> list[Any]:
@@ -51,6 +65,8 @@ def dependencies(step: Step, env: Any, target: Any) -> list[Any]:
     contents; files that were absent and now exist are a value that names them. Headers that the project generates
     are found by scanning too, since there is no record before the first run.
     """
+    if not step.depfile:
+        return []
     session: Session = env["AIE_SESSION"]
     reads = depfile.read(session.root / record_of(step))
     top = env.fs.Top
@@ -82,12 +98,25 @@ def install_store() -> None:
 
 def _store(node: Any) -> None:
     """Store a target, with the dependencies that its step found out in this run."""
-    if node.executor is not None and node.has_builder():
-        env = node.get_build_env()
-        step: Step = env["AIE_STEP"]
-        if step.depfile and step.outputs[0] in env["AIE_SESSION"].fresh:
-            _set_dependencies(node, step, env)
+    if node.executor is None or not node.has_builder():
+        SCons.Node.store_info_file(node)
+        return
+    env = node.get_build_env()
+    step: Step = env["AIE_STEP"]
+    session: Session = env["AIE_SESSION"]
+    if step.outputs[0] in session.fresh:
+        _set_dependencies(node, step, env)
     SCons.Node.store_info_file(node)
+    if session.should_save():
+        _save_signatures()
+
+
+def _save_signatures() -> None:
+    """Write SCons's database now, as its interactive mode does after each build: a kill then loses little."""
+    for file in SCons.SConsign.sig_files:
+        file.write(sync=0)
+    for database in SCons.SConsign.DB_sync_list:
+        database.sync()
 
 
 def _set_dependencies(node: Any, step: Step, env: Any) -> None:

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 STATE = ".aiebuild"
 """The folder inside the build folder that holds what aiebuild remembers."""
 
+SAVE_AFTER = 2.0
+"""Seconds of work after which the signatures are written, so that a kill loses no more than that."""
+
 NEEDS = {"mlir": ("jinja2", "markupsafe", "xdsl"), "host": ("ml_dtypes", "numpy")}
 
 
@@ -47,6 +50,7 @@ class Session:
         self.started = time.monotonic()
         self.started_at = time.time_ns()
         self.unrecorded = 0
+        self._unsaved = 0.0
         self.done: list[Step] = []
         self.fresh: set[str] = set()
         self.failed: list[Step] = []
@@ -97,11 +101,19 @@ class Session:
             raise RecipeError(message, step.where, "give one of them another target, or say the same in both")
         return True
 
-    def count(self, step: Step) -> None:
+    def count(self, step: Step, seconds: float) -> None:
         """Note a step that was run to its end."""
+        self._unsaved += seconds
         self.done.append(step)
         self.fresh.add(step.outputs[0])
         self.forget_listings()
+
+    def should_save(self) -> bool:
+        """Return whether so much work was done since the last time that losing it would hurt; then start anew."""
+        if self._unsaved < SAVE_AFTER:
+            return False
+        self._unsaved = 0.0
+        return True
 
     def _find_toolchain(self, name: str, arch: str, mode: str) -> Toolchain:
         memory = self.state / f"toolchain-{name}.json"
