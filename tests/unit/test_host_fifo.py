@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from aiebuild.errors import MlirError, RunError
-from aiebuild.host.simulate import simulate
+from aiebuild.host.simulate import Program, simulate
+from aiebuild.host.translate import translate
 from host_designs import (
     access,
     acquire,
@@ -17,6 +18,7 @@ from host_designs import (
     core,
     device,
     fifo,
+    golden,
     link,
     loop,
     memcpy,
@@ -303,6 +305,30 @@ def test_releasing_more_than_is_held_names_op_line_and_core() -> None:
     assert str(caught.value) == (
         "design.mlir:10:1: error: core (0, 2): aie.objectfifo.release: releases 2 objects of `in` and holds 1"
     )
+
+
+def test_objects_that_were_held_already_are_not_counted_twice() -> None:
+    """One, then two in all are held: releasing three is too many."""
+    module = one_core(acquire("%v", "out", 0, 1), acquire("%w", "out", 0, 2), release("out", 0, 3))
+    with pytest.raises(RunError, match="releases 3 objects of `out` and holds 2"):
+        run(module, numbers(16), numbers(16))
+
+
+def test_an_end_at_a_dma_holds_one_object_more_than_its_core_acquires() -> None:
+    """As mlir-aie lowers it: deadlock.lowered.mlir has three buffers for `in`, of which the core takes two."""
+    plan = Program(translate(golden("deadlock"))).plan
+    depths = {fifo.name: (fifo.producer.depth, fifo.consumers[0].depth) for fifo in plan.fifos}
+    assert depths == {"in": (2, 3), "out": (2, 2)}
+
+
+def test_a_transfer_into_the_hosts_memory_gives_a_token_unasked() -> None:
+    module = device(
+        fifo("in", (0, 0), [(0, 2)]),
+        fifo("out", (0, 2), [(0, 0)]),
+        core(0, 2, copy_objects("in", "out")),
+        sequence({"%a": KIND, "%b": KIND}, whole("%a", "in", 16), whole("%b", "out", 16, number=1), wait("out")),
+    )
+    assert np.array_equal(run(module, numbers(16), np.zeros(16, np.int32))[1], numbers(16))
 
 
 def test_an_unknown_fifo_is_refused_with_the_nearest_name() -> None:

@@ -340,6 +340,13 @@ def test_a_function_is_taken_out_of_an_archive(project: Project) -> None:
         assert b"passthrough_u8" in library.read("kernels_0.so")
 
 
+def test_a_design_without_kernels_is_linked_to_nothing_and_runs(project: Project) -> None:
+    project.name = "layout"
+    check = CHECK.replace("0, 256, p.n, dtype=np.uint8", "0, 256, 512, dtype=np.int32").replace('"B": A', '"B": A + 1')
+    project.prepare(check=check)
+    assert project.run().stdout == "copy: B agrees with the reference, largest error 0 (512 i32)\n"
+
+
 def test_objects_come_before_archives() -> None:
     words = command(["a.a", "b.o", "c.a", "d.o"], ["f"], "g++ -m64")
     assert [word for word in words if word.endswith((".o", ".a"))] == ["b.o", "d.o", "a.a", "c.a"]

@@ -33,6 +33,7 @@ class Reads:
         Installed packages, aiebuild itself (its identity is part of the step's signature) and compiled Python are not
         the project's; neither are the files in `without`, nor what lies in folders in `without`.
         """
+        # An extension module is mapped into memory, not opened.
         imported = [module.__file__ for module in list(sys.modules.values()) if getattr(module, "__file__", None)]
         here = Path.cwd()
         left_out = [_PACKAGE, *installed(here), *(path.resolve() for path in without)]

@@ -30,6 +30,11 @@ def calling_line() -> Location | None:
     return None if frame is None else Location(_shown(frame.f_code.co_filename), frame.f_lineno)
 
 
+def recipe_line() -> Location:
+    """Return the line of the recipe, or `SConstruct`, that led to this call."""
+    return calling_line() or Location("SConstruct")
+
+
 def failing_line(trace: TracebackType | None) -> Location | None:
     """Return the innermost line outside aiebuild and SCons of a traceback."""
     found: Location | None = None
