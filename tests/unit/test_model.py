@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import pytest
 from aiebuild.errors import Location, RecipeError
@@ -30,9 +31,9 @@ CHANGES = st.fixed_dictionaries(
 
 
 @given(CHANGES, CHANGES)
-def test_keys_are_equal_exactly_where_recipes_are(one: dict[str, object], other: dict[str, object]) -> None:
-    first = dataclasses.replace(BASE, **one)  # type: ignore[arg-type] - the strategy gives each field its type
-    second = dataclasses.replace(BASE, **other)  # type: ignore[arg-type] - the same
+def test_keys_are_equal_exactly_where_recipes_are(one: dict[str, Any], other: dict[str, Any]) -> None:
+    first = dataclasses.replace(BASE, **one)
+    second = dataclasses.replace(BASE, **other)
     assert (first.key == second.key) == (first == second)
 
 
@@ -70,8 +71,8 @@ def test_a_prefix_renames_each_function() -> None:
         (Design, {"link_with": []}, "Design needs 'mlir'"),
     ],
 )
-def test_a_wrong_value_is_refused_with_its_line(word: type, values: dict[str, object], message: str) -> None:
+def test_a_wrong_value_is_refused_with_its_line(word: Any, values: dict[str, object], message: str) -> None:
     with pytest.raises(RecipeError) as caught:
-        make(word, values, HERE)  # type: ignore[type-var] - each row names one of the words
+        make(word, values, HERE)
     assert message in str(caught.value)
     assert str(caught.value).startswith("designs/x/SConscript:5: error: ")
