@@ -248,3 +248,24 @@ def test_the_steps_need_no_shell(adder: Project, tmp_path: Path) -> None:
         (tools / name).symlink_to(os.path.realpath(str(shutil.which(name))))
     adder.variables["PATH"] = str(tools)
     assert adder.build("design=x").status == 0
+
+
+def test_a_file_outside_the_project_that_the_check_opens_is_an_input(adder: Project, tmp_path: Path) -> None:
+    outside = tmp_path / "offset.txt"
+    outside.write_text("0")
+    lines = CHECK.replace("X + p.some", f'X + p.some + int(open("{outside}").read())')
+    adder.write("designs/x/check.py", lines)
+    adder.build("design=x")
+    assert adder.build("design=x").steps == []
+    outside.write_text("1")
+    failed = adder.scons("design=x")
+    assert failed.steps == ["run x (npu1_1col)"]
+    assert failed.status == 2
+
+
+def test_the_source_folders_get_no_bytecode(adder: Project) -> None:
+    adder.write("designs/x/model.py", "OFFSET = 0\n")
+    adder.write("designs/x/check.py", CHECK.replace("import numpy as np\n", "import model\nimport numpy as np\n"))
+    before = sources(adder.root)
+    adder.build("design=x")
+    assert sources(adder.root) == before
