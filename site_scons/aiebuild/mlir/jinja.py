@@ -144,8 +144,38 @@ class TracingEnvironment(jinja2.Environment):
 
 
 TAGS = frozenset(
-    """autoescape block break call continue do elif else endautoescape endblock endcall endfilter endfor endif endmacro
-    endraw endset endwith extends filter for from if import include macro print raw set with""".split()
+    [
+        "autoescape",
+        "block",
+        "break",
+        "call",
+        "continue",
+        "do",
+        "elif",
+        "else",
+        "endautoescape",
+        "endblock",
+        "endcall",
+        "endfilter",
+        "endfor",
+        "endif",
+        "endmacro",
+        "endraw",
+        "endset",
+        "endwith",
+        "extends",
+        "filter",
+        "for",
+        "from",
+        "if",
+        "import",
+        "include",
+        "macro",
+        "print",
+        "raw",
+        "set",
+        "with",
+    ]
 )
 OPENINGS = re.compile(r"\{%[-+]?\s*raw\b.*?\{%[-+]?\s*endraw\b|\{%([A-Za-z0-9_$.]+)", re.DOTALL)
 
