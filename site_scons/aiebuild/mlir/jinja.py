@@ -143,39 +143,9 @@ class TracingEnvironment(jinja2.Environment):
         self.globals["raise"] = refuse
 
 
-TAGS = frozenset(
-    [
-        "autoescape",
-        "block",
-        "break",
-        "call",
-        "continue",
-        "do",
-        "elif",
-        "else",
-        "endautoescape",
-        "endblock",
-        "endcall",
-        "endfilter",
-        "endfor",
-        "endif",
-        "endmacro",
-        "endraw",
-        "endset",
-        "endwith",
-        "extends",
-        "filter",
-        "for",
-        "from",
-        "if",
-        "import",
-        "include",
-        "macro",
-        "print",
-        "raw",
-        "set",
-        "with",
-    ]
+TAG = re.compile(
+    r"(end)?(autoescape|block|call|filter|for|if|macro|raw|set|with)"
+    r"|break|continue|do|elif|else|extends|from|import|include|print"
 )
 OPENINGS = re.compile(r"\{%[-+]?\s*raw\b.*?\{%[-+]?\s*endraw\b|\{%([A-Za-z0-9_$.]+)", re.DOTALL)
 
@@ -188,7 +158,7 @@ def keep_values_in_braces(text: str) -> str:
 
     def kept(found: re.Match[str]) -> str:
         name = found[1]
-        return found[0] if name is None or name in TAGS else f'{{{{ "{{%" }}}}{name}'
+        return found[0] if name is None or TAG.fullmatch(name) else f'{{{{ "{{%" }}}}{name}'
 
     return OPENINGS.sub(kept, text)
 
