@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import mmap
+import os
 import signal
 import sys
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
 def main(text: str) -> int:
     """Do the job that the parent gave as text; return the exit status."""
+    _end_with_the_parent()
     reads = Reads()
     # Everything slow comes after the hook, and only in this process.
     from aiebuild.errors import AieBuildError  # noqa: PLC0415 - the reason above
@@ -47,6 +50,21 @@ def main(text: str) -> int:
     print(line, flush=True)
     job.file(jobs.ENDED).touch()
     return 0
+
+
+def _end_with_the_parent() -> None:
+    """End this process as soon as its parent is gone, in whatever it is then; its standard input is the sign."""
+    lifeline = os.dup(0)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+
+    def wait() -> None:
+        while os.read(lifeline, 1):
+            pass
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
 
 
 class Run:

@@ -77,7 +77,8 @@ def _wait(job: Job) -> int:
     """Run the child in a process group of its own; return its exit status, negative for a signal."""
     package = str(Path(__file__).resolve().parents[2])
     command = (sys.executable, "-c", _START, package, job.to_json())
-    child = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
+    # The pipe is never written to: that it is closed tells the child that its parent has gone.
+    child = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
     before = signal.signal(signal.SIGTERM, _terminated)
     watch = _Watch(job, child)
     try:
