@@ -1,12 +1,18 @@
-"""Small designs in MLIR's generic form, and kernels for them, for the tests of the host."""
+"""Small designs in MLIR's generic form, kernels for them, and projects with one design, for the tests of the host."""
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import subprocess
+import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import aiebuild
+from aiebuild.mlir.facts import facts
 from aiebuild.mlir.parse import parse
 
 if TYPE_CHECKING:
@@ -14,6 +20,96 @@ if TYPE_CHECKING:
 
 GOLDEN = Path(__file__).resolve().parent / "golden"
 FOREVER = 9223372036854775807
+SITE = Path(aiebuild.__file__).resolve().parents[1]
+CHECK = """\
+import numpy as np
+
+def inputs(p, rng):
+    return {"A": rng.integers(0, 256, p.n, dtype=np.uint8)}
+
+def reference(p, A):
+    return {"B": A}
+"""
+KERNEL = """\
+#include <cstdint>
+extern "C" void passthrough_u8(const uint8_t *from, uint8_t *to, int32_t count) {
+  BODY
+  for (int32_t i = 0; i < count; ++i) to[i] = from[i];
+}
+"""
+
+
+@dataclass
+class Project:
+    """A project's folder with one design, `passthrough` unless another golden one is named; `site` has aiebuild.
+
+    `recipe` is the line that a build would say asks for the steps.
+    """
+
+    root: Path
+    name: str = "passthrough"
+    site: Path = SITE
+    recipe: str = ""
+
+    def write(self, file: str, text: str) -> None:
+        (self.root / file).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / file).write_text(text)
+
+    def host(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        command = (sys.executable, "-m", "aiebuild.host", *arguments)
+        return subprocess.run(command, cwd=self.root, env=self.environment, capture_output=True, text=True, check=False)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {**os.environ, "PYTHONPATH": str(self.site), "PYTHONSAFEPATH": "1", "AIEBUILD_RECIPE": self.recipe}
+
+    def run_command(self, *more: str, arguments: str = "A,B") -> tuple[str, ...]:
+        return (
+            *(sys.executable, "-m", "aiebuild.host"),
+            *("run", "build/x.cores.py", "--kernels", "build/x.zip", "--check", "designs/x/check.py"),
+            *("--parameters", "build/p.json", "--arguments", arguments, "-o", "build/out/check.json"),
+            *("--depfile", "build/out/check.d", *more),
+        )
+
+    def prepare(self, body: str = "", check: str = CHECK, kernel: str = KERNEL) -> None:
+        """Write everything, compile the kernel and make the steps before the run."""
+        text = (GOLDEN / "mlir" / f"{self.name}.generic.mlir").read_text()
+        text = re.sub(r"device = \d+ : i32", 'device = "npu1_1col"', text)
+        self.write("build/x.generic.mlir", text)
+        self.write("build/x.facts.json", facts(parse(text, "build/x.generic.mlir")).to_json())
+        parameters = {
+            "arch": "host",
+            "device": "npu1_1col",
+            "design": "copy",
+            "mode": "release",
+            "parameters": {"n": 4096},
+        }
+        self.write("build/p.json", json.dumps(parameters))
+        self.write("designs/x/check.py", check)
+        self.compile("passthrough.o", kernel.replace("BODY", body))
+        assert self.host("translate", "build/x.generic.mlir", "-o", "build/x.cores.py").returncode == 0
+
+    def compile(self, name: str, text: str) -> None:
+        self.write(f"build/{name}.cc", text)
+        source = f"build/{name}.cc"
+        subprocess.run(["g++", "-O1", "-fPIC", "-c", "-o", f"build/{name}", source], cwd=self.root, check=True)
+
+    def link(self, *more: str) -> subprocess.CompletedProcess[str]:
+        words = more or ("--object", "passthrough.o=build/passthrough.o")
+        return self.host("link", "--facts", "build/x.facts.json", "--cxx", "g++", *words, "-o", "build/x.zip")
+
+    def run(self, *more: str, arguments: str = "A,B") -> subprocess.CompletedProcess[str]:
+        linked = self.link()
+        assert linked.returncode == 0, linked.stderr
+        return self.host(*self.run_command(*more, arguments=arguments)[3:])
+
+    def depfile(self) -> dict[str, list[str]]:
+        """Return what the last run recorded."""
+        found: dict[str, list[str]] = json.loads((self.root / "build/out/check.d").read_text())
+        return found
+
+    def exists(self, name: str) -> bool:
+        return (self.root / name).exists()
 
 
 def golden(name: str) -> Module:

@@ -1,25 +1,83 @@
-"""The command `aiebuild`: the verbs of the build, and answers for programs on standard output."""
+"""The command `aiebuild`: the verbs of the build, and answers for programs on standard output.
+
+Whether there is anything to do is asked before anything else is imported.
+"""
 
 from __future__ import annotations
 
-import subprocess
 import sys
-from pathlib import Path
+import time
 
-from aiebuild import answers, contract, options
-from aiebuild.errors import AieBuildError, OptionError
+from aiebuild import freshness
+from aiebuild.environment import variables
+
+TYPE_CHECKING = False  # the name is what type checkers know; importing typing takes 8 ms
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from aiebuild.options import Request
 
 JSON = "--json"
 ANSWERS = ("list", "describe")
+STATUS = "status"
+FILES = ("verify", "inspect")
+"""Verbs that are about files, and need no project."""
 
 
 def main() -> int:
     """Run `aiebuild VERB [name=value ...] [SCons's own options]` in the current folder's project."""
+    argv = sys.argv[1:]
+    quick = _quick(argv)
+    if quick is not None:
+        return quick
+    from pathlib import Path  # noqa: PLC0415 - not needed where there is nothing to do
+
+    from aiebuild.errors import AieBuildError  # noqa: PLC0415 - the same
+
     try:
-        return run(sys.argv[1:], Path.cwd())
+        return run(argv, Path.cwd())
     except AieBuildError as error:
         sys.stderr.write(f"{error}\n")
         return 2
+
+
+def _pairs(argv: list[str]) -> list[tuple[str, str]]:
+    split = (word.partition("=") for word in argv if "=" in word and not word.startswith("-"))
+    return [(name, value) for name, _, value in split]
+
+
+def _quick(argv: list[str]) -> int | None:
+    """Return 0 where `build` has nothing to do, the answer of `status`, and None where more is needed."""
+    verbs = [word for word in argv if "=" not in word and not word.startswith("-j")]
+    pairs = _pairs(argv)
+    if verbs[:1] == [STATUS] and set(verbs[1:]) <= {JSON}:
+        return _status(pairs, as_json=JSON in verbs)
+    if verbs != ["build"]:
+        return None
+    started = time.monotonic()
+    done, left = freshness.fresh(pairs, variables())
+    if left or not done:
+        return None
+    sys.stdout.write(freshness.said(done, time.monotonic() - started) + "\n")
+    return 0
+
+
+def _status(pairs: list[tuple[str, str]], *, as_json: bool) -> int:
+    """Print whether each configuration that is asked for is fresh, with the first reasons where it is not."""
+    rows: list[tuple[str, str, list[str]]] = []
+    for design in freshness.designs(pairs):
+        for arch in freshness.values(pairs, "arch", freshness.DEFAULT_ARCH):
+            record = freshness.record_of(pairs, design, arch)
+            rows.append((design, arch, freshness.check(record, variables(), reasons=3)[1]))
+    if as_json:
+        import json  # noqa: PLC0415 - people do not need it
+
+        said = [{"design": row[0], "arch": row[1], "fresh": not row[2], "reasons": row[2]} for row in rows]
+        sys.stdout.write(json.dumps(said, indent=1) + "\n")
+    else:
+        for design, arch, reasons in rows:
+            sys.stdout.write(f"{design} ({arch}): {'stale: ' + '; '.join(reasons) if reasons else 'fresh'}\n")
+    return 0 if rows and not any(reasons for _, _, reasons in rows) else 1
 
 
 def run(argv: list[str], root: Path) -> int:
@@ -28,27 +86,39 @@ def run(argv: list[str], root: Path) -> int:
     Raises:
         AieBuildError: a word is wrong, or there is no project in the folder.
     """
+    from aiebuild import __version__, options  # noqa: PLC0415 - not needed where there is nothing to do
+    from aiebuild.errors import OptionError  # noqa: PLC0415 - the same
+
     if not argv or argv[0] in {"-h", "--help", "help"}:
         sys.stdout.write("aiebuild VERB [name=value ...] [-jN] [--json]\n" + options.help_text())
+        return 0
+    if argv == ["--version"]:
+        sys.stdout.write(f"aiebuild {__version__}\n")
         return 0
     if not (root / "SConstruct").is_file():
         raise OptionError("there is no SConstruct here", hint="run it in the folder of a project")
     words = [word for word in argv if "=" not in word and not word.startswith("-")]
-    pairs = [
-        (name, value) for name, _, value in (word.partition("=") for word in argv if "=" in word and word[0] != "-")
-    ]
-    request = options.understand(pairs, words)
+    request = options.understand(_pairs(argv), words)
+    unknown = [word for word in argv if word.startswith("--") and word not in {JSON}]
+    if unknown:
+        raise OptionError(f"unknown option {unknown[0]!r}", hint="SCons's own options go with the command scons")
     if not request.verbs:
         raise OptionError("no verb is given", hint=f"one of: {', '.join(verb.name for verb in options.VERBS)}")
     if set(request.verbs) <= set(ANSWERS):
         return answer(request, root, as_json=JSON in argv)
+    if request.verbs == ("doctor",):
+        return doctor(request, as_json=JSON in argv)
     if JSON in argv:
-        raise OptionError(f"{JSON} goes with {' and '.join(ANSWERS)}")
+        raise OptionError(f"{JSON} goes with {', '.join((*ANSWERS, 'doctor', STATUS))}")
+    import subprocess  # noqa: PLC0415 - the same
+
     return subprocess.run([sys.executable, "-m", "SCons", "-Q", *argv], cwd=root, check=False).returncode
 
 
-def answer(request: options.Request, root: Path, *, as_json: bool) -> int:
+def answer(request: Request, root: Path, *, as_json: bool) -> int:
     """Print what `list` or `describe` say; SCons is not needed for that."""
+    from aiebuild import answers, contract, options  # noqa: PLC0415 - not needed where there is nothing to do
+
     if request.parameters:
         options.reject_unknown(request.parameters)
     found = contract.find(root)
@@ -57,4 +127,19 @@ def answer(request: options.Request, root: Path, *, as_json: bool) -> int:
     contracts = [contract.load(found[name].relative_to(root), reserved=options.RESERVED) for name in asked or found]
     text = answers.as_json(contracts) if as_json else answers.answer(request.verbs, contracts) + "\n"
     sys.stdout.write(text)
+    return 0
+
+
+def doctor(request: Request, *, as_json: bool) -> int:
+    """Print which tools are found, and where; return 0."""
+    import json  # noqa: PLC0415 - not needed where there is nothing to do
+
+    from aiebuild import options  # noqa: PLC0415 - the same
+    from aiebuild.environment import current  # noqa: PLC0415 - the same
+    from aiebuild.toolchains.discover import Places  # noqa: PLC0415 - the same
+    from aiebuild.toolchains.doctor import inspect  # noqa: PLC0415 - the same
+
+    named = {name: request.get(name) for name in options.PLACES if request.get(name)}
+    found = inspect(Places(current(), tuple(sys.path), sys.executable, named), request.get("aiecc_dialect"))
+    sys.stdout.write(json.dumps(found.to_json(), indent=1) + "\n" if as_json else found.text() + "\n")
     return 0

@@ -186,6 +186,49 @@ class Variant:
 
 
 @dataclass(frozen=True)
+class Generator:
+    """How a Python generator of the design's MLIR gets the parameters; `aiebuild.generate.mapping` does it.
+
+    Args:
+        arguments: words of the command line that are always the same.
+        options: the option of each parameter (or of `arch`, `device`, `design`, `mode`) that a script is given.
+        output: the option that names the file to write; empty for a script that prints its MLIR.
+        keywords: the keyword of each parameter that a function is given; None for all, under their own names.
+        devices: what the generator calls devices, where it is not their own name.
+        search: folders that it imports modules from after its own, relative to the project.
+        derived: the parameters that are derived; by default a function gets them only where it names them.
+        file: the contract, for messages.
+        where: the line of the section; no part of what is written for a step, since a moved line changes nothing.
+    """
+
+    arguments: tuple[str, ...] = ()
+    options: Mapping[str, str] = field(default_factory=dict)
+    output: str = ""
+    keywords: Mapping[str, str] | None = None
+    devices: Mapping[str, str] = field(default_factory=dict)
+    search: tuple[str, ...] = ()
+    derived: tuple[str, ...] = ()
+    file: str = ""
+    where: Location | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the content of the generator file of a step."""
+        names = ("arguments", "options", "output", "keywords", "devices", "search", "derived", "file")
+        return {name: getattr(self, name) for name in names}
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> Generator:
+        """Return the generator of a generator file, or of a contract's record (that has the line too).
+
+        Raises:
+            TypeError: the record is not that of a generator.
+        """
+        lists = {name: tuple(record[name]) for name in ("arguments", "search", "derived") if name in record}
+        line = record.get("where")
+        return cls(**{**record, **lists, "where": Location(record["file"], line) if line else None})
+
+
+@dataclass(frozen=True)
 class Contract:
     """A `design.yaml` that has been read and found right.
 
@@ -206,7 +249,7 @@ class Contract:
     sequences: tuple[str, ...] = ()
     arguments: Mapping[str, str] = field(default_factory=dict)
     run_timeout: float = 60.0
-    generator: Mapping[str, Any] = field(default_factory=dict)
+    generator: Generator = field(default=Generator())
     lines: Mapping[str, int] = field(default_factory=dict)
 
     def where(self, key: str = "") -> Location:
@@ -225,11 +268,21 @@ class Contract:
         device: str | None = None,
         variant: str | None = None,
         given: Mapping[str, str] | None = None,
+        said_by: str = "the command line",
+        reserved: Sequence[str] | None = None,
     ) -> Settled:
         """Return the configuration that a command line asks for; see `aiebuild.settle.settle`."""
         from aiebuild.settle import settle  # noqa: PLC0415 - that module needs this one
 
-        return settle(self, arch=arch, device=device, variant=variant, given=given or {})
+        return settle(
+            self,
+            arch=arch,
+            device=device,
+            variant=variant,
+            given=given or {},
+            said_by=said_by,
+            reserved=reserved,
+        )
 
 
 def load(path: Path, *, cache: Path | None = None, reserved: frozenset[str] = frozenset()) -> Contract:
@@ -307,7 +360,7 @@ def _from_record(record: Mapping[str, Any], path: Path) -> Contract:
         text = entry["expression"]
         return {**located(entry), "expression": None if text is None else expression.parse(text)}
 
-    plain = ("description", "version", "arguments", "run_timeout", "generator", "lines")
+    plain = ("description", "version", "arguments", "run_timeout", "lines")
     return Contract(
         name=path.absolute().parent.name,
         file=file,
@@ -319,6 +372,7 @@ def _from_record(record: Mapping[str, Any], path: Path) -> Contract:
         rules=tuple(Rule(**parsed(entry)) for entry in record["rules"]),
         variants=tuple(Variant(**located(entry)) for entry in record["variants"]),
         sequences=tuple(record["sequences"]),
+        generator=Generator.from_json({**record["generator"], "file": file}),
         **{name: record[name] for name in plain},
     )
 

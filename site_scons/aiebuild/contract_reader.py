@@ -58,7 +58,11 @@ def read(content: bytes, file: str) -> dict[str, Any]:
     else:
         contract_schema.check(document)
     raise_all(document.errors)
-    record = _Builder(document).record()
+    builder = _Builder(document)
+    builder.check_names()
+    # What else is found with such a name, in expressions for example, follows from it.
+    raise_all(document.errors)
+    record = builder.record()
     raise_all(document.errors)
     return record
 
@@ -77,7 +81,6 @@ class _Builder:
         derived = [self._derived(name, entry) for name, entry in self._section("derive")]
         names = [*self._known(None), *self._data.get("derive", {})]
         rules = [self._rule(position, entry, names) for position, entry in enumerate(self._data.get("require", []))]
-        self._check_names("arguments")
         return {
             "description": self._data["description"],
             "version": self._data.get("version", ""),
@@ -89,7 +92,7 @@ class _Builder:
             "sequences": self._data.get("sequences", []),
             "arguments": self._data.get("arguments", {}),
             "run_timeout": self._data.get("run_timeout", 60),
-            "generator": self._data.get("generator", {}),
+            "generator": self._generator(self._data.get("generator", {})),
             "lines": {key: self._line(key) for key in self._data},
         }
 
@@ -105,20 +108,20 @@ class _Builder:
                 hint = did_you_mean(name, devices.names())
                 self._document.refuse(("devices", position), f"unknown device {name!r}", hint)
 
-    def _check_names(self, section: str) -> None:
-        kind = section.rstrip("s") if section != "derive" else "derived parameter"
-        for name in self._data.get(section, {}):
-            if name in _TAKEN:
-                message = f"a{'n' if kind == 'argument' else ''} {kind} cannot be called {name!r}"
-                self._document.refuse((section, name), message, "the name has a meaning of its own")
+    def check_names(self) -> None:
+        """Note the names that have a meaning of their own."""
+        kinds = {"parameters": "a parameter", "derive": "a derived parameter", "arguments": "an argument"}
+        for section, kind in kinds.items():
+            for name in self._data.get(section, {}):
+                if name in _TAKEN:
+                    message = f"{kind} cannot be called {name!r}"
+                    self._document.refuse((section, name), message, "the name has a meaning of its own")
 
     def _devices(self) -> list[devices.Device]:
         return [devices.find(name) for name in self._data["devices"] if name in devices.names()]
 
     def _parameter(self, name: str, entry: Mapping[str, Any]) -> dict[str, Any]:
         path = ("parameters", name)
-        if name in _TAKEN:
-            self._document.refuse(path, f"a parameter cannot be called {name!r}", "the name has a meaning of its own")
         limits = {key: self._limit(path, entry, key) for key in ("min", "max", "multiple_of")}
         choices = tuple(entry.get("choices", ()))
         where = self._document.where(path)
@@ -185,9 +188,6 @@ class _Builder:
 
     def _derived(self, name: str, entry: Mapping[str, Any]) -> dict[str, Any]:
         path = ("derive", name)
-        if name in _TAKEN:
-            message = f"a derived parameter cannot be called {name!r}"
-            self._document.refuse(path, message, "the name has a meaning of its own")
         if name in self._parameters:
             message = f"{name!r} is derived, and declared as a parameter in line {self._line('parameters', name)}"
             self._document.refuse(path, message)
@@ -258,6 +258,41 @@ class _Builder:
             hint = "it is derived further down: move it up" if name in later else did_you_mean(name, names)
             self._document.refuse(path, f"in {text!r}: unknown name {name!r}", hint)
         return text
+
+    def _generator(self, entry: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the section with what its defaults need to know: which parameters are derived."""
+        derived = list(self._data.get("derive", {}))
+        known = [*self._parameters, *derived, *CONTEXT]
+        passed = self._passed("options", entry, known) + self._passed("keywords", entry, known)
+        if "keywords" in entry:
+            for key in ("arguments", "options", "output"):
+                if key in entry:
+                    message = f"{key!r} is for a script, and 'keywords' for a function: a generator is one of them"
+                    self._document.refuse(("generator", key), message)
+        for name in entry.get("devices", {}):
+            if name not in self._data["devices"]:
+                hint = did_you_mean(name, self._data["devices"])
+                self._document.refuse(("generator", "devices", name), f"{name!r} is no device of this design", hint)
+        if "devices" in entry and ("options" in entry or "keywords" in entry) and "device" not in passed:
+            way = "device: --device in 'options'" if "options" in entry else "device: device in 'keywords'"
+            message = "'devices' has no effect: the generator is not given the device"
+            self._document.refuse(("generator", "devices"), message, f"for example {way}")
+        return {**entry, "derived": derived, "where": self._line("generator") if "generator" in self._data else None}
+
+    def _passed(self, section: str, entry: Mapping[str, Any], known: list[str]) -> list[str]:
+        """Return the names that a section passes on; each must be known, and its option or keyword its own."""
+        mapping: Mapping[str, str] = entry.get(section, {})
+        first: dict[str, str] = {}
+        for name, word in mapping.items():
+            path = ("generator", section, name)
+            if name not in known:
+                self._document.refuse(path, f"unknown parameter {name!r} in {section!r}", did_you_mean(name, known))
+            if keyword.iskeyword(word):
+                self._document.refuse(path, f"{word!r} cannot be a keyword", "Python has it for itself")
+            other = first.setdefault(word.rstrip("="), name)
+            if other != name:
+                self._document.refuse(path, f"{other!r} and {name!r} are both passed as {word!r}")
+        return list(mapping)
 
     def _variant(self, name: str, values: Mapping[str, Scalar]) -> dict[str, Any]:
         checked: dict[str, Scalar] = {}

@@ -75,7 +75,7 @@ def _said_of_value(fault: jsonschema.ValidationError, name: str) -> tuple[str, s
     if rule == "enum":
         return f"{name} cannot be {shown(found)}", did_you_mean(str(found), wanted)
     if rule == "pattern":
-        return f"{found!r} cannot be a name", schema["description"]
+        return f"{found!r} cannot be {schema.get('title', 'a name')}", schema["description"]
     if rule == "uniqueItems":
         twice = next(entry for entry in found if found.count(entry) > 1)
         return f"{name} has {shown(twice)} twice", ""

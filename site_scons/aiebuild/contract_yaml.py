@@ -64,15 +64,44 @@ def read(content: bytes, file: str) -> Document:
     try:
         root = yaml.compose(content, Loader=_Loader)
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        where = Location(file, mark.line + 1, mark.column + 1) if mark else Location(file)
-        message = " ".join(part for part in (error.context, error.problem) if part)
-        raise ContractError(f"not YAML: {message}", where) from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ContractError(f"not YAML: {error}", Location(file)) from None
+        raise _not_yaml(error, content, file) from None
+    except yaml.reader.ReaderError as error:
+        line = content[: error.position].count(b"\n") + 1
+        raise ContractError("is not a text file", Location(file, line), "a contract is YAML, in UTF-8") from None
     reader = _Reader(Document(file, None, {(): 1}))
     data = None if root is None else reader.value(root, ())
     return Document(file, data, reader.document.lines, reader.document.errors)
+
+
+_HOLDS_MORE = re.compile(r"while (?:parsing a flow|scanning a quoted)")
+"""What PyYAML was at when a `[`, a `{` or a quotation mark had begun something."""
+
+
+def _not_yaml(error: yaml.MarkedYAMLError, content: bytes, file: str) -> ContractError:
+    """Return the error of a text that is not YAML: where it is, or where what it broke begins, in an earlier line."""
+    mark, opening = error.problem_mark or error.context_mark, error.context_mark
+    message = " ".join(part for part in (error.context, error.problem) if part)
+    if mark is None:
+        return ContractError(f"not YAML: {message}", Location(file))
+    where = Location(file, mark.line + 1, mark.column + 1)
+    if _is_tab(content, mark):
+        return ContractError("not YAML: a tab", where, "use spaces, not tabs")
+    if opening is None or opening.line >= mark.line or not _HOLDS_MORE.match(error.context or ""):
+        return ContractError(f"not YAML: {message}", where)
+    begun = _line(content, opening)[opening.column :][:1]
+    opened = Location(file, opening.line + 1, opening.column + 1)
+    return ContractError(f"not YAML: {begun} is not closed", opened, f"line {where.line}: {error.problem}")
+
+
+def _line(content: bytes, mark: yaml.Mark) -> str:
+    """Return the line of a mark; nothing behind the last one."""
+    return "".join(content.decode(errors="replace").splitlines()[mark.line : mark.line + 1])
+
+
+def _is_tab(content: bytes, mark: yaml.Mark) -> bool:
+    """Tell whether a tab stands where the text went wrong, or indents that line."""
+    line = _line(content, mark)
+    return "\t" in line[: len(line) - len(line.lstrip())] or line[mark.column : mark.column + 1] == "\t"
 
 
 class _Reader:

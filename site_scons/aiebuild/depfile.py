@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from aiebuild.files import write_atomically
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 MAKE_SUFFIX = ".make"
 
@@ -21,12 +25,14 @@ class Reads:
     """What a step read.
 
     `files` are below the project's folder, relative to it; `external` are absolute. `absent` are the files that did
-    not exist when the step ran and whose appearance would change its result.
+    not exist when the step ran and whose appearance would change its result. `folders` are the project's folders that
+    were listed: a new name in one of them is a new input.
     """
 
     files: tuple[str, ...] = ()
     external: tuple[str, ...] = ()
     absent: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
 
 
 def parse_make(text: str) -> tuple[str, ...]:
@@ -53,14 +59,14 @@ def read(path: Path) -> Reads | None:
     """Return what a finished step recorded; None where there is no record, or a damaged one."""
     try:
         record = json.loads(path.read_bytes())
-        return Reads(tuple(record["files"]), tuple(record["external"]), tuple(record["absent"]))
+        return Reads(*(tuple(record[name]) for name in ("files", "external", "absent", "folders")))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
 def write(path: Path, reads: Reads) -> None:
     """Record what a finished step read."""
-    record = {"files": reads.files, "external": reads.external, "absent": reads.absent}
+    record = asdict(reads)
     write_atomically(path, json.dumps(record, separators=(",", ":")))
 
 
@@ -76,14 +82,15 @@ def digest_step(said: Path, root: Path, search: tuple[str, ...], *, own: frozens
     if said.suffix == MAKE_SUFFIX:
         names = parse_make(said.read_text(encoding="utf-8", errors="surrogateescape"))
         files, external = _sort_out(names, root)
-        absent = _candidates(files, external, root, search)
+        files = (*files, *_assembled(files, root, search))
+        absent, folders = _candidates(files, external, root, search), ()
     else:
         record = json.loads(said.read_bytes())
         files, external = _sort_out(tuple(record["files"]), root)
-        absent = tuple(record.get("absent", ()))
+        absent, folders = tuple(record.get("absent", ())), tuple(record.get("folders", ()))
     kept = tuple(name for name in files if name not in own)
     missing = {name for name in absent if not (root / name).exists()}
-    return Reads(tuple(sorted(kept)), tuple(sorted(external)), tuple(sorted(missing)))
+    return Reads(tuple(sorted(kept)), tuple(sorted(external)), tuple(sorted(missing)), tuple(sorted(folders)))
 
 
 def _sort_out(names: tuple[str, ...], root: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -126,14 +133,29 @@ def _candidates(
     return tuple(places)
 
 
+def _assembled(files: tuple[str, ...], root: Path, search: tuple[str, ...]) -> list[str]:
+    """Return the files that the sources hand to the assembler with `.incbin`: no depfile ever names them."""
+    found: list[str] = []
+    for text in _texts(files, root):
+        for name in re.findall(r"\.incbin\s*\\?\"([^\"\\]+)", text):
+            places = (root / name, *(root / folder / name for folder in search))
+            path = next((place for place in places if place.is_file()), None)
+            if path is not None:
+                found.append(_relative(path, root))
+    return [name for name in found if name not in files]
+
+
+def _texts(files: tuple[str, ...], root: Path) -> Iterator[str]:
+    for name in files:
+        path = root / name
+        if path.is_file():
+            yield path.read_text(encoding="utf-8", errors="replace")
+
+
 def _asked_for(files: tuple[str, ...], root: Path) -> set[str]:
     """Return the headers that the sources ask about with `__has_include`: absence is an answer there."""
     names: set[str] = set()
-    for name in files:
-        try:
-            text = (root / name).read_text(encoding="utf-8", errors="replace")
-        except OSError:
-            continue
+    for text in _texts(files, root):
         names.update(re.findall(r"__has_include(?:_next)?\s*\(\s*[<\"]([^>\"]+)[>\"]", text))
     return names
 

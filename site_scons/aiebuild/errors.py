@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+_NEAR = 0.6
+"""How alike words must be for one to be meant by the other: `integer` and `int`, but not `autor` and `generator`."""
+
 
 @dataclass(frozen=True, order=True)
 class Location:
@@ -21,6 +24,21 @@ class Location:
     def __str__(self) -> str:
         """Return `file:line:column`, as far as it is known."""
         return ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
+
+    @property
+    def inner(self) -> Location | None:
+        """The line of the macro or the included file whose text this line of a design brought in, if it did.
+
+        It is for messages alone: places that differ only in it are equal, and it is in no JSON.
+        """
+        found: Location | None = self.__dict__.get("_inner")
+        return found
+
+    def through(self, inner: Location) -> Location:
+        """Return this place, with the line of the macro or the included file that was used there."""
+        place = Location(self.file, self.line, self.column)
+        object.__setattr__(place, "_inner", inner)
+        return place
 
 
 class AieBuildError(Exception):
@@ -39,10 +57,16 @@ class AieBuildError(Exception):
         self.hint = hint
 
     def __str__(self) -> str:
-        """Return `where: error: message`, then the hint on a line of its own."""
+        """Return `where: error: message`, then what is `below` it."""
         place = f"{self.where}: " if self.where else ""
-        hint = f"\n  {self.hint}" if self.hint else ""
-        return f"{place}error: {self.message}{hint}"
+        return f"{place}error: {self.message}{self.below}"
+
+    @property
+    def below(self) -> str:
+        """The lines below the message: the line of the macro that wrote the text, and the hint; empty without them."""
+        inner = self.where.inner if self.where else None
+        lines = (f"in {inner}" if inner else "", self.hint)
+        return "".join(f"\n  {line}" for line in lines if line)
 
 
 class OptionError(AieBuildError):
@@ -78,9 +102,23 @@ class AieBuildBug(Exception):  # noqa: N818 - it is not the user's error, and it
 
 
 def nearest(word: str, choices: Iterable[str]) -> str | None:
-    """Return the choice that `word` was most likely meant to be, if any is near."""
-    found = difflib.get_close_matches(word, list(choices), n=1, cutoff=0.55)
-    return found[0] if found else None
+    """Return the choice that `word` was most likely meant to be, if any is near.
+
+    A difference in case alone counts as none; among choices that are equally near, the one in the word's case wins.
+    """
+    known = list(dict.fromkeys(choices))
+    found = difflib.get_close_matches(
+        word.lower(), [choice.lower() for choice in known], n=len(known) or 1, cutoff=_NEAR
+    )
+    near = [choice for choice in known if choice.lower() in found]
+    return max(
+        near, key=lambda choice: (_alike(choice.lower(), word.lower()), _alike(choice, word), choice), default=None
+    )
+
+
+def _alike(first: str, second: str) -> float:
+    """Return how much two words have in common, from 0 to 1."""
+    return difflib.SequenceMatcher(None, first, second).ratio()
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:

@@ -54,6 +54,11 @@ class Fingerprints:
         lines = [f"{path} {self.of(path)}" for path in sorted(paths)]
         return digest_of("\n".join(lines).encode())
 
+    @property
+    def settled(self) -> list[str]:
+        """The files whose digests were asked for in this run."""
+        return sorted(self._settled)
+
     def save(self) -> None:
         """Write what was learnt in this run."""
         if self._changed:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from aiebuild.step import Step
-from aiebuild.toolchains.compiler import archive_command, compile_command, rename_command
-from aiebuild.toolchains.python import VARIABLES
+from aiebuild.toolchains.compiler import archive_command, compile_command, inline_command, rename_command
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
+    from aiebuild.contract import Generator
     from aiebuild.errors import Location
     from aiebuild.model import Compilation, Design
     from aiebuild.toolchains.compiler import Toolchain
@@ -40,7 +41,7 @@ def plan_object(compilation: Compilation, toolchain: Toolchain, output: str, ori
     """Return the steps that make one object: its text as a file first, where it has no source file."""
     if not compilation.is_text:
         return (_compile(compilation, toolchain, compilation.source, output, origin),)
-    source = f"{output.removesuffix('.o')}.cc"
+    source = f"{output.rpartition('.')[0]}.cc"
     written = Step(
         label=f"write   {source}",
         commands=(),
@@ -57,21 +58,38 @@ def plan_object(compilation: Compilation, toolchain: Toolchain, output: str, ori
 
 def _compile(compilation: Compilation, toolchain: Toolchain, source: str, output: str, origin: Origin) -> Planned:
     said = f"{output}.d.make"
-    commands = [compile_command(toolchain, compilation, source, output, said)]
-    if compilation.renames:
-        commands.append(rename_command(toolchain, compilation, output))
+    commands = _commands(compilation, toolchain, source, output, said)
     before = (".",) if "-include" in compilation.flags else ()
     step = Step(
         label=f"compile {source}",
-        commands=tuple(commands),
+        commands=commands,
         outputs=(output,),
         identity=toolchain.identity,
-        depfile=said,
+        depfile=said if toolchain.has_depfiles else "",
+        scans=not toolchain.has_depfiles,
+        mutex=toolchain.name if toolchain.exclusive else "",
+        refused=toolchain.missing,
         search=(*before, *compilation.include_dirs, *toolchain.system_dirs),
         where=origin.where,
         asked_by=origin.word,
     )
     return Planned("AieObject", step, (source,))
+
+
+def _commands(
+    compilation: Compilation, toolchain: Toolchain, source: str, output: str, said: str
+) -> tuple[tuple[str, ...], ...]:
+    """Return the commands that make an object: a kernel with a prefix, or one that stays LLVM IR, takes two."""
+    if compilation.inline and toolchain.name != "host":
+        patch = tuple(word for name in compilation.inline for word in ("--function", name))
+        fit = (sys.executable, "-m", "aiebuild.npu", "inline", output, *patch)
+        return (inline_command(toolchain, compilation, source, output, said), fit)
+    compiled = compile_command(toolchain, compilation, source, output, said)
+    if not compilation.renames:
+        return (compiled,)
+    names = tuple(word for old, _ in compilation.renames for word in ("--defines", old))
+    check = (sys.executable, "-m", "aiebuild.npu", "defines", output, *names)
+    return (compiled, check, rename_command(toolchain, compilation, output))
 
 
 def plan_archive(toolchain: Toolchain, members: tuple[str, ...], output: str, origin: Origin) -> Planned:
@@ -81,6 +99,7 @@ def plan_archive(toolchain: Toolchain, members: tuple[str, ...], output: str, or
         commands=(archive_command(toolchain, members, output),),
         outputs=(output,),
         identity=toolchain.identity,
+        refused=toolchain.missing,
         where=origin.where,
         asked_by=origin.word,
     )
@@ -102,7 +121,9 @@ class DesignPlan:
         run_timeout: seconds that a run may take.
         search: folders of shared templates.
         links: the files of each `link_with` name, relative to the project.
-        imports: what recipes linked, for messages: the line of each `link_with` name's recipe.
+        promises: the functions that the recipe says each file defines, by its `link_with` name.
+        generator: how a Python script that makes the MLIR is given the parameters; the contract's section.
+        interpreter: the Python that runs it, where it is not the running one.
     """
 
     name: str
@@ -115,6 +136,24 @@ class DesignPlan:
     run_timeout: float = 60.0
     search: tuple[str, ...] = ()
     links: Mapping[str, str] = field(default_factory=dict)
+    promises: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    generator: Generator | None = None
+    interpreter: str = ""
+
+    @property
+    def is_generated(self) -> bool:
+        """Whether a Python script makes the MLIR."""
+        return not self.design.mlir.endswith((".mlir", ".mlir.j2"))
+
+    def beside(self, name: str) -> str:
+        """Return a file beside the recipe, relative to the project."""
+        return f"{self.folder}/{name}" if self.folder else name
+
+    @property
+    def check_file(self) -> str:
+        """The result of the run; a second design of one recipe has its name in it."""
+        own = self.parameters["design"] == self.name
+        return f"{self.output}/{'' if own else f'{self.name}.'}check.json"
 
     def file(self, suffix: str) -> str:
         """Return the path of an artifact: the design's name with a suffix."""
@@ -131,74 +170,90 @@ class DesignPlan:
         return str(self.parameters["device"])
 
 
-def plan_mlir(plan: DesignPlan, mlir: PythonTool) -> tuple[Planned, ...]:
-    """Return the steps from the template to checked MLIR in generic form, with the facts about it."""
-    parameters = plan.file(".parameters.json")
-    template = f"{plan.folder}/{plan.design.mlir}" if plan.folder else plan.design.mlir
-    text, lines, generic = plan.file(".mlir"), plan.file(".mlir.lines"), plan.file(".generic.mlir")
-    facts = plan.file(".facts.json")
-    read = f"{text}.read.json"
-    written = Step(
-        label=f"write   {parameters}",
+def plan_mlir(plan: DesignPlan, python: Callable[[str], PythonTool]) -> tuple[Planned, ...]:
+    """Return the steps from the template or script to checked MLIR in generic form, with the facts about it."""
+    text, lines = plan.file(".mlir"), plan.file(".mlir.lines")
+    made = _plan_generator(plan, python("generate")) if plan.is_generated else _plan_template(plan, python("mlir"))
+    origins = () if plan.is_generated else ("--lines", lines)
+    declared = tuple(word for name in plan.links for word in ("--declared", name))
+    sequences = ("--sequences", ",".join(plan.sequences)) if plan.sequences else ()
+    generic, facts = plan.file(".generic.mlir"), plan.file(".facts.json")
+    normalise = python_step(
+        plan,
+        python("mlir"),
+        f"check   {text}",
+        (generic, facts),
+        (
+            *("normalise", text, *origins, *declared, "--device", plan.device, *sequences),
+            *("-o", generic, "--facts", facts),
+        ),
+    )
+    written = _write(plan, plan.file(".parameters.json"), json.dumps(plan.parameters, sort_keys=True, indent=1) + "\n")
+    return (written, *made, Planned("AieMlir", normalise, (text, *origins[1:])))
+
+
+def _write(plan: DesignPlan, file: str, text: str) -> Planned:
+    step = Step(
+        label=f"write   {file}",
         commands=(),
-        outputs=(parameters,),
-        text=json.dumps(plan.parameters, sort_keys=True, indent=1) + "\n",
+        outputs=(file,),
+        text=text,
         where=plan.origin.where,
         asked_by=plan.origin.word,
     )
+    return Planned("AieText", step, ())
+
+
+def _plan_template(plan: DesignPlan, mlir: PythonTool) -> tuple[Planned, ...]:
+    parameters, template = plan.file(".parameters.json"), plan.beside(plan.design.mlir)
+    text, lines = plan.file(".mlir"), plan.file(".mlir.lines")
+    read = f"{text}.read.json"
     search = tuple(word for folder in plan.search for word in ("--search", folder))
-    render = _python_step(
+    render = python_step(
         plan,
         mlir,
         f"render  {template}",
         (text, lines),
+        ("render", template, "--parameters", parameters, *search, "-o", text, "--lines", lines, "--depfile", read),
+        depfile=read,
+    )
+    return (Planned("AieMlir", render, (template, parameters)),)
+
+
+def _plan_generator(plan: DesignPlan, generate: PythonTool) -> tuple[Planned, ...]:
+    parameters, section, text = plan.file(".parameters.json"), plan.file(".generator.json"), plan.file(".mlir")
+    script = plan.beside(plan.design.mlir)
+    read = f"{text}.read.json"
+    said = plan.generator.to_json() if plan.generator else {}
+    interpreter = ("--interpreter", plan.interpreter) if plan.interpreter else ()
+    step = python_step(
+        plan,
+        generate,
+        f"python  {script}",
+        (text,),
         (
-            "render",
-            template,
-            "--parameters",
-            parameters,
-            *search,
-            "-o",
-            text,
-            "--lines",
-            lines,
-            "--depfile",
-            read,
+            *(script, "--parameters", parameters, "--generator", section, *interpreter),
+            *("-o", text, "--depfile", read),
         ),
         depfile=read,
     )
-    declared = tuple(word for name in plan.links for word in ("--declared", name))
-    sequences = ("--sequences", ",".join(plan.sequences)) if plan.sequences else ()
-    normalise = _python_step(
-        plan,
-        mlir,
-        f"check   {text}",
-        (generic, facts),
-        (
-            *("normalise", text, "--lines", lines, *declared),
-            *("--device", plan.device, *sequences),
-            *("-o", generic, "--facts", facts),
-        ),
-    )
-    return (
-        Planned("AieText", written, ()),
-        Planned("AieMlir", render, (template, parameters)),
-        Planned("AieMlir", normalise, (text, lines)),
-    )
+    sources = (script.rpartition(":")[0] or script, parameters, section)
+    return (_write(plan, section, json.dumps(said) + "\n"), Planned("AieMlir", step, sources))
 
 
 def plan_host_run(plan: DesignPlan, host: PythonTool, toolchain: Toolchain) -> tuple[Planned, ...]:
     """Return the steps from checked MLIR and objects to a run on this machine, compared with the reference."""
     generic, facts = plan.file(".generic.mlir"), plan.file(".facts.json")
     cores, kernels = plan.file(".cores.py"), plan.file(".kernels.zip")
-    translate = _python_step(plan, host, f"cores   {generic}", (cores,), ("translate", generic, "-o", cores))
+    translate = python_step(plan, host, f"cores   {generic}", (cores,), ("translate", generic, "-o", cores))
     objects = tuple(word for name, file in plan.links.items() for word in ("--object", f"{name}={file}"))
-    link = _python_step(
+    link = python_step(
         plan,
         host,
         f"link    {kernels}",
         (kernels,),
-        ("link", "--facts", facts, *objects, "--cxx", toolchain.compiler, "-o", kernels),
+        ("link", "--facts", facts, *objects, *promised(plan), "--cxx", toolchain.compiler, "-o", kernels),
+        signed=(("link", facts, *objects, *promised(plan)),),
         identity=toolchain.identity,
     )
     steps = (
@@ -208,14 +263,20 @@ def plan_host_run(plan: DesignPlan, host: PythonTool, toolchain: Toolchain) -> t
     return (*steps, _run(plan, host)) if plan.design.check else steps
 
 
+def promised(plan: DesignPlan) -> tuple[str, ...]:
+    """Return the words that tell a step which functions each file must define."""
+    pairs = ((name, ",".join(functions)) for name, functions in plan.promises.items() if functions)
+    return tuple(word for pair in pairs for word in ("--promises", *pair))
+
+
 def _run(plan: DesignPlan, host: PythonTool) -> Planned:
-    check = f"{plan.folder}/{plan.design.check}" if plan.folder else str(plan.design.check)
+    check = plan.beside(str(plan.design.check))
     cores, kernels = plan.file(".cores.py"), plan.file(".kernels.zip")
-    parameters, result = plan.file(".parameters.json"), f"{plan.output}/check.json"
+    parameters, result = plan.file(".parameters.json"), plan.check_file
     read = f"{result}.read.json"
     sequences = tuple(word for name in plan.sequences for word in ("--sequence", name))
     arguments = ("--arguments", ",".join(plan.arguments)) if plan.arguments else ()
-    step = _python_step(
+    step = python_step(
         plan,
         host,
         f"run     {plan.name} ({plan.output.rpartition('/')[2]})",
@@ -225,28 +286,30 @@ def _run(plan: DesignPlan, host: PythonTool) -> Planned:
             *(*arguments, *sequences, "--timeout", f"{plan.run_timeout:g}"),
             *("-o", result, "--depfile", read),
         ),
+        # Not the time limit: a run that ended well within one limit ended well.
+        signed=(("run", cores, kernels, check, parameters, *arguments, *sequences),),
         depfile=read,
     )
     return Planned("AieHostRun", step, (cores, kernels, check, parameters))
 
 
-def _python_step(
+def python_step(
     plan: DesignPlan,
     tool: PythonTool,
     label: str,
     outputs: tuple[str, ...],
     arguments: tuple[str, ...],
     *,
-    depfile: str = "",
     identity: str = "",
+    **more: Any,
 ) -> Step:
+    """Return a step of one of aiebuild's own parts; `more` are further fields of the step."""
     return Step(
         label=label,
         commands=(tool.command(*arguments),),
         outputs=outputs,
         identity=tool.identity + identity,
-        depfile=depfile,
-        variables=VARIABLES,
         where=plan.origin.where,
         asked_by=plan.origin.word,
+        **more,
     )

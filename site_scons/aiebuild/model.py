@@ -11,12 +11,14 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, TypeVar, Union
 
 from aiebuild.errors import Location, RecipeError, did_you_mean
+from aiebuild.toolchains.aiecc_options import AieccOptions, check_kinds, make_options
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.+-]*\Z")
 SYMBOL = re.compile(r"[A-Za-z_$.][A-Za-z0-9_$.]*\Z")
+MLIR_FILE = re.compile(r"(\.mlir|\.mlir\.j2|\.py|\.py:[A-Za-z_]\w*)\Z")
 KEY_DIGITS = 12
 
 Defines = tuple[tuple[str, str | None], ...]
@@ -33,7 +35,8 @@ class Compilation:
     """How one source becomes one object, whoever asks for it: all that the object's key is made of.
 
     `source` is a path relative to the project, or the text itself where `is_text` is set. `flags` and
-    `include_dirs` are in the order in which the compiler gets them. `renames` are pairs of old and new symbol.
+    `include_dirs` are in the order in which the compiler gets them. `renames` are pairs of old and new symbol. `inline`
+    are the functions of a kernel that stays LLVM IR, to be merged into the cores that call it.
     """
 
     toolchain: str
@@ -45,6 +48,7 @@ class Compilation:
     defines: Defines = ()
     include_dirs: tuple[str, ...] = ()
     renames: tuple[tuple[str, str], ...] = ()
+    inline: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
@@ -59,7 +63,7 @@ class Compilation:
     @property
     def object_name(self) -> str:
         """The file name of the object in the folder of shared objects."""
-        return f"{self.stem}-{self.key}.o"
+        return f"{self.stem}-{self.key}.{'ll' if self.inline else 'o'}"
 
 
 @dataclass(frozen=True)
@@ -76,6 +80,8 @@ class CoreObject:
         include_dirs: folders to search for headers, in order.
         flags: compiler options, in order, after the defaults.
         symbol_prefix: put before each function's name, with an underscore, in the object's symbols.
+        inline: whether it stays LLVM IR, which is merged into the cores that call it (`link_with_mode = "merge"`); its
+            link name is `<name>.ll` then.
         filename: the name that `link_with` uses, where it is not `<name>.o`.
         where: the line of the recipe.
     """
@@ -89,6 +95,7 @@ class CoreObject:
     include_dirs: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
     symbol_prefix: str = ""
+    inline: bool = False
     filename: str = ""
     where: Location | None = field(default=None, compare=False)
 
@@ -99,11 +106,17 @@ class CoreObject:
             raise RecipeError(problem, self.where, 'source="#kernels/x.cc" or text="..."')
         _check_symbols("CoreObject", self.name, self.functions, self.where)
         _check_filename(self.filename, self.where)
+        if self.inline and self.symbol_prefix:
+            message = f"CoreObject {self.name!r} is inline, which excludes symbol_prefix: LLVM IR has no objcopy"
+            raise RecipeError(message, self.where, "leave one of them out")
+        if self.inline and not self.functions:
+            message = f"CoreObject {self.name!r} is inline and names no functions"
+            raise RecipeError(message, self.where, 'functions=["..."]: those that cores call')
 
     @property
     def link_name(self) -> str:
         """The file name that MLIR's `link_with` uses for it."""
-        return self.filename or f"{self.name}.o"
+        return self.filename or f"{self.name}.{'ll' if self.inline else 'o'}"
 
     @property
     def renames(self) -> tuple[tuple[str, str], ...]:
@@ -192,22 +205,28 @@ class Design:
     """MLIR, what it links, and how its result is checked.
 
     Args:
-        mlir: the design's MLIR: a Jinja2 template (`.mlir.j2`) or plain MLIR (`.mlir`), beside the recipe.
+        mlir: the design's MLIR, beside the recipe: a Jinja2 template (`.mlir.j2`), plain MLIR (`.mlir`), a script that
+            prints it (`.py`), or a function that returns it (`.py:function`).
         link_with: the objects and archives that the MLIR's `link_with` names.
         check: a Python file with `inputs` and `reference`, beside the recipe.
+        outputs: what aiecc makes of it for the NPU: `xclbin`, `insts`, `pdi`, `elf` (insts ELF), `full_elf`, `cdo`,
+            `txn`, `ctrlpkt`, `core_elfs`, `physical_mlir`.
         name: the design's name; its folder's where it is left out.
+        aiecc: options of aiecc that change the result; a recipe writes them as keywords of `Design`.
         where: the line of the recipe.
     """
 
     mlir: str
     link_with: tuple[Linkable, ...] = ()
     check: str | None = None
+    outputs: tuple[str, ...] = ("xclbin", "insts")
     name: str = ""
+    aiecc: AieccOptions = field(default_factory=AieccOptions)
     where: Location | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        if not self.mlir.endswith((".mlir", ".mlir.j2")):
-            hint = "a template `<name>.mlir.j2` or plain MLIR `<name>.mlir`"
+        if not MLIR_FILE.search(self.mlir):
+            hint = "a template <name>.mlir.j2, plain MLIR <name>.mlir, or Python <name>.py or <name>.py:function"
             raise RecipeError(f"Design cannot read MLIR from {self.mlir!r}", self.where, hint)
         for item in self.link_with:
             if not isinstance(item, (CoreObject, CoreArchive, Prebuilt)):
@@ -231,16 +250,30 @@ def make(word: type[Word], values: Mapping[str, Any], where: Location) -> Word:
         RecipeError: for a keyword that the word does not have (with the nearest one), a value of a wrong type, or a
             value that the word's own checks refuse.
     """
-    fields = {field.name: field for field in dataclasses.fields(word) if field.name != "where"}
+    fields = {field.name: field for field in dataclasses.fields(word) if field.name not in {"where", "aiecc"}}
+    if word is Design:
+        values = _with_options(values, where)
     for key in values:
-        if key not in fields:
-            raise RecipeError(f"{word.__name__} has no {key!r}", where, did_you_mean(key, fields))
+        if key not in fields and not isinstance(values[key], AieccOptions):
+            raise RecipeError(f"{word.__name__} has no {key!r}", where, did_you_mean(key, _words_of(word, fields)))
     required = (name for name, field in fields.items() if field.default is dataclasses.MISSING)
     for name in required:
         if name not in values:
             raise RecipeError(f"{word.__name__} needs {name!r}", where)
     settled: dict[str, Any] = {key: _settle(word.__name__, key, value, where) for key, value in values.items()}
     return word(**settled, where=where)
+
+
+def _with_options(values: Mapping[str, Any], where: Location) -> Mapping[str, Any]:
+    """Return a design's keywords with those that are options of aiecc gathered in one."""
+    names = {item.name for item in dataclasses.fields(AieccOptions)}
+    plain = {name: value for name, value in values.items() if name not in names}
+    return plain | {"aiecc": make_options({name: value for name, value in values.items() if name in names}, where)}
+
+
+def _words_of(word: type, fields: Mapping[str, object]) -> list[str]:
+    options = dataclasses.fields(AieccOptions) if word is Design else ()
+    return [*fields, *(item.name for item in options)]
 
 
 _LISTS = frozenset({"functions", "include_dirs", "flags", "sources", "host_sources"})
@@ -250,15 +283,27 @@ def _settle(word: str, key: str, value: object, where: Location) -> object:
     """Return a keyword's value in the frozen form that the dataclasses hold."""
     if key == "defines":
         return _settle_defines(word, value, where)
+    if key == "outputs":
+        return check_kinds(_settle_list(word, key, value, where), where)
+    if key == "aiecc":
+        return value
     if key == "link_with":
         if isinstance(value, (list, tuple)):
             return tuple(value)
         return (value,)
+    if key == "inline":
+        return _settle_switch(word, key, value, where)
     if key in _LISTS:
         return _settle_list(word, key, value, where)
     if value is not None and not isinstance(value, str):
         raise RecipeError(f"{word}: {key} is a text, not {value!r}", where)
     return value
+
+
+def _settle_switch(word: str, key: str, value: object, where: Location) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise RecipeError(f"{word}: {key} is True or False, not {value!r}", where)
 
 
 def _settle_list(word: str, key: str, value: object, where: Location) -> tuple[str, ...]:

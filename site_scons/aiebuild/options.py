@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from aiebuild.errors import OptionError, did_you_mean
+from aiebuild.errors import OptionError, did_you_mean, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 ARCHES = ("host", "aie2", "aie2p")
 TOOLCHAINS = ("host", "peano", "chess")
 MODES = ("release", "debug")
+DIALECTS = ("A", "B", "C0", "C1", "C2")
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,14 @@ OPTIONS = (
     Option("cache", "a folder of finished results, shared between builds; none when left out"),
     Option("run_timeout", "seconds that a run on the host may take; the contract's when left out"),
     Option("verbose", "1 shows the whole command of each step", "0", ("0", "1")),
-    Option("json", "a file that gets the answer of `list` or `describe` for programs"),
+    Option("peano_dir", "the folder of Peano (llvm-aie); found in the environment when left out"),
+    Option("mlir_aie_dir", "the folder of mlir-aie; found in the environment when left out"),
+    Option("aietools_dir", "the folder of Vitis's AIE tools; found in the environment when left out"),
+    Option("aiecc", "the aiecc to run; that of mlir-aie when left out"),
+    Option("xclbinutil", "the xclbinutil that aiecc runs; found in the environment when left out"),
+    Option("aiecc_dialect", "how aiecc spells its arguments; detected when left out", "", DIALECTS),
+    Option("aiecc_jobs", "threads of each aiecc; the machine's cores divided by -j when left out"),
+    Option("json", "a file that gets the answer of `list`, `describe` or `doctor` for programs"),
 )
 
 VERBS = (
@@ -57,6 +65,7 @@ VERBS = (
     Verb("check", "build, and run and compare on the host, whatever arch was asked for"),
     Verb("list", "the designs of this project"),
     Verb("describe", "a design's parameters, devices, variants and arguments"),
+    Verb("doctor", "which tools were found, where, and how to get the ones that are missing"),
     Verb("clean", "remove what was built for the designs and parameters that are named"),
 )
 
@@ -114,6 +123,10 @@ def reject_unknown(names: Iterable[str]) -> None:
         raise OptionError(f"unknown option {name!r}", hint=hint)
 
 
+PLACES = ("peano_dir", "mlir_aie_dir", "aietools_dir", "aiecc", "xclbinutil")
+"""Options that name where a tool is."""
+
+
 def help_text() -> str:
     """Return the part of `--help` that is ours."""
     lines = ["", "Options (name=value):"]
@@ -131,11 +144,16 @@ def _usage(option: Option) -> str:
 
 
 def _value(option: Option, value: str) -> str:
+    if not value.strip(" ,") and option.default:
+        choices = f" (choices: {', '.join(option.choices)})" if option.choices else ""
+        raise OptionError(f"{option.name}= has no value", hint=f"leave it out for {option.default!r}{choices}")
     if not option.choices:
         return value
     for word in value.split(",") if option.several else [value]:
         if word and word not in option.choices:
-            hint = f"{did_you_mean(word, option.choices)} (choices: {', '.join(option.choices)})"
+            near = nearest(word, option.choices)
+            choices = f"choices: {', '.join(option.choices)}"
+            hint = f"did you mean {near!r}? ({choices})" if near else choices
             raise OptionError(f"{option.name}={word} is not a choice", hint=hint)
     return value
 

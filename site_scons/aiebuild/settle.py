@@ -9,16 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 from aiebuild import devices
 from aiebuild.contract import Contract, as_text, raise_all
-from aiebuild.errors import ContractError, did_you_mean
+from aiebuild.errors import ContractError, did_you_mean, nearest
+from aiebuild.options import OPTIONS
 from aiebuild.parameters import Parameters
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from aiebuild.contract import Derived, Parameter, Rule, Variant
     from aiebuild.expression_tree import Scalar
 
 HOST = "host"
+COMMAND_LINE = "the command line"
+OPTION_NAMES = tuple(option.name for option in OPTIONS)
 LONGEST_NAME = 120
 """Characters of a configuration's folder; file systems allow 255 bytes, and some tools add to the name."""
 
@@ -73,7 +76,14 @@ class Settled:
 
 
 def settle(
-    contract: Contract, *, arch: str, device: str | None, variant: str | None, given: Mapping[str, str]
+    contract: Contract,
+    *,
+    arch: str,
+    device: str | None,
+    variant: str | None,
+    given: Mapping[str, str],
+    said_by: str = COMMAND_LINE,
+    reserved: Sequence[str] | None = None,
 ) -> Settled:
     """Return the configuration that a command line asks for.
 
@@ -83,6 +93,9 @@ def settle(
         device: a device of the contract; the first one of the arch (of all, for the host) when left out.
         variant: a named set of parameters.
         given: parameters by name, as the command line has them; they win over the variant's.
+        said_by: what gives them, for messages.
+        reserved: the other names that can be given there, one of which an unknown parameter may be meant for; the
+            options of the command line when left out.
 
     Raises:
         ContractError: a name is unknown, a value does not fit its parameter, or a rule is broken; with the
@@ -93,7 +106,8 @@ def settle(
         parameter.name: parameter.default(chosen, arch, devices.find(chosen).arch) for parameter in contract.parameters
     }
     preset = _variant(contract, variant).values if variant else {}
-    parameters = {**defaults, **preset, **_given(contract, given)}
+    others = OPTION_NAMES if reserved is None else reserved
+    parameters = {**defaults, **preset, **_given(contract, given, said_by, others)}
     context = {"arch": arch, "device": chosen}
     derived = _derived(contract, {**parameters, **context})
     raise_all(_broken_rules(contract, {**parameters, **derived, **context}))
@@ -131,13 +145,13 @@ def _variant(contract: Contract, name: str) -> Variant:
     raise ContractError(f"design {contract.name!r} has no variant {name!r}", contract.where("variants"), hint)
 
 
-def _given(contract: Contract, given: Mapping[str, str]) -> dict[str, Scalar]:
+def _given(contract: Contract, given: Mapping[str, str], said_by: str, reserved: Sequence[str]) -> dict[str, Scalar]:
     declared = {parameter.name: parameter for parameter in contract.parameters}
     values: dict[str, Scalar] = {}
     errors: list[ContractError] = []
     for name, text in given.items():
         if name not in declared:
-            errors.append(_unknown(contract, name, declared))
+            errors.append(_unknown(contract, name, declared, said_by, reserved))
             continue
         try:
             values[name] = declared[name].from_text(text)
@@ -147,13 +161,17 @@ def _given(contract: Contract, given: Mapping[str, str]) -> dict[str, Scalar]:
     return values
 
 
-def _unknown(contract: Contract, name: str, declared: Mapping[str, Parameter]) -> ContractError:
+def _unknown(
+    contract: Contract, name: str, declared: Mapping[str, Parameter], said_by: str, reserved: Sequence[str]
+) -> ContractError:
     for derived in contract.derived:
         if derived.name == name:
-            message = f"{name!r} is given on the command line, but it is derived"
+            message = f"{name!r} is given {'on' if said_by == COMMAND_LINE else 'by'} {said_by}, but it is derived"
             return ContractError(message, derived.where, f"it follows from: {', '.join(_sources(derived))}")
-    message = f"design {contract.name!r} has no parameter {name!r}, which the command line gives"
-    return ContractError(message, hint=did_you_mean(name, declared) or "it has no parameters")
+    message = f"design {contract.name!r} has no parameter {name!r}, which {said_by} gives"
+    near = nearest(name, (*declared, *reserved))
+    hint = f"did you mean {near!r}?" if near else did_you_mean(name, declared)
+    return ContractError(message, hint=hint or "it has no parameters")
 
 
 def _sources(derived: Derived) -> tuple[str, ...]:

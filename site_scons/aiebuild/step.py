@@ -26,7 +26,13 @@ class Step:
         depfile: the file in which the commands list what they read; its form is make's where it ends in `.d.make`,
             else JSON.
         search: the folders that were searched for headers, in order: a new file in one of them may hide another.
-        variables: environment variables that this step adds.
+        variables: environment variables that this step adds, beside those of all steps.
+        signed: what stands for the commands in the signature, where that is not they themselves.
+        shown: what is shown for them, where a command is a wrapper around what people would type.
+        scans: whether headers are found by scanning the sources, for a compiler that writes no depfile.
+        mutex: steps with the same word here never run at the same time.
+        always: whether the result differs each time, so that it is never taken for up to date.
+        refused: the message of a step that cannot run, because its tool is missing; it can still be shown.
         where: the line of the recipe that asked for it.
         asked_by: the recipe's word, for the message of a failure.
     """
@@ -40,6 +46,12 @@ class Step:
     depfile: str = ""
     search: tuple[str, ...] = ()
     variables: tuple[tuple[str, str], ...] = ()
+    signed: tuple[Command, ...] = ()
+    shown: tuple[Command, ...] = ()
+    scans: bool = False
+    mutex: str = ""
+    always: bool = False
+    refused: str = ""
     where: Location | None = None
     asked_by: str = ""
 
@@ -49,14 +61,14 @@ class Step:
 
         The program's own path is left out: its identity says which build of it this is.
         """
-        arguments = [command[1:] for command in self.commands]
+        arguments = self.signed or [command[1:] for command in self.commands]
         parts = [arguments, self.outputs, self.identity, self.text, self.values, self.search, self.variables]
         return json.dumps(parts, separators=(",", ":"))
 
     @property
     def command_lines(self) -> str:
         """The commands as people can paste them into a shell."""
-        return "\n".join(" ".join(_quote(word) for word in command) for command in self.commands)
+        return "\n".join(" ".join(_quote(word) for word in command) for command in self.shown or self.commands)
 
 
 def _quote(word: str) -> str:

@@ -9,8 +9,8 @@ import aiebuild
 import jsonschema
 import pytest
 from aiebuild import contract_yaml
-from aiebuild.contract import Contract, ContractErrors, load
-from aiebuild.errors import ContractError
+from aiebuild.contract import Contract, ContractErrors, Generator, load
+from aiebuild.errors import ContractError, Location
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -35,7 +35,7 @@ variants:
 sequences: [main]
 arguments: {A: left matrix, B: right matrix, C: result}
 run_timeout: 5
-generator: {module: gen, settings: [1, 2.5, null]}
+generator: {options: {M: -M, device: --device=}, devices: {npu2_1col: npu2}, output: -o}
 """
 
 
@@ -83,7 +83,14 @@ def test_a_contract_says_what_its_file_says() -> None:
     assert contract.sequences == ("main",)
     assert list(contract.arguments) == ["A", "B", "C"]
     assert contract.run_timeout == 5
-    assert contract.generator == {"module": "gen", "settings": [1, 2.5, None]}
+    assert contract.generator == Generator(
+        options={"M": "-M", "device": "--device="},
+        output="-o",
+        devices={"npu2_1col": "npu2"},
+        derived=("dtype_out", "rows_of_blocks"),
+        file="designs/matmul/design.yaml",
+        where=Location("designs/matmul/design.yaml", 20),
+    )
 
 
 def test_most_of_a_contract_can_be_left_out() -> None:
@@ -99,6 +106,16 @@ def test_most_of_a_contract_can_be_left_out() -> None:
         ("- a\n", ["1: the contract must be a mapping, not a list"]),
         ("description: d\n", ["1: 'devices' is missing"]),
         (minimal("paramters: {}"), ["3: unknown key 'paramters' | did you mean 'parameters'?"]),
+        (
+            minimal("autor: me"),
+            [
+                (
+                    "3: unknown key 'autor' | one of: arguments, derive, description, devices, generator, "
+                    "parameters, require, run_timeout, sequences, variants, version"
+                )
+            ],
+        ),
+        (minimal("Version: '1'"), ["3: unknown key 'Version' | did you mean 'version'?"]),
         (minimal("version: 1.0"), ["3: 'version' must be a string, not the number 1.0 | write it in quotes"]),
         (minimal("parameters: [M]"), ["3: 'parameters' must be a mapping, not a list"]),
         (minimal("run_timeout: 0"), ["3: 'run_timeout' must be greater than 0, not the number 0"]),
@@ -176,6 +193,20 @@ def test_what_a_parameter_gets_wrong(entry: str, expected: str) -> None:
 def test_names_with_a_meaning_of_their_own_cannot_be_parameters(name: str) -> None:
     expected = f"4: a parameter cannot be called {name!r} | the name has a meaning of its own"
     assert messages(minimal(f"parameters:\n  {name}: {{type: int, default: 1}}")) == [expected]
+
+
+def test_what_follows_from_a_name_that_cannot_be_is_not_said_too() -> None:
+    text = minimal(
+        "parameters:\n  in: {type: int, default: 8}\nderive:\n  half: {is: in // 2}\n"
+        "require:\n  - {that: in % 2 == 0, message: in must be even}\nvariants: {v: {in: 2}}"
+    )
+    assert messages(text) == ["4: a parameter cannot be called 'in' | the name has a meaning of its own"]
+
+
+@pytest.mark.parametrize("section", ["derive: {min: {is: min + 1}}", "arguments: {min: x}"])
+def test_derived_parameters_and_arguments_have_names_without_a_meaning_too(section: str) -> None:
+    kind = "a derived parameter" if section.startswith("derive") else "an argument"
+    assert messages(minimal(section)) == [f"3: {kind} cannot be called 'min' | the name has a meaning of its own"]
 
 
 @pytest.mark.parametrize("name", ["2M", "a-b", "_x", "a b", "é"])
@@ -271,8 +302,8 @@ def test_a_key_that_is_given_twice_is_an_error() -> None:
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("description: d\ndevices: [npu1\nversion: a\n", 3),
-        ("description: d\n\tdevices: [npu1]\n", 2),
+        ("description: d\ndevices: [npu1 npu2]: 3\n", 2),
+        ("description: {a: 1 b: 2}\n", 1),
         ("a: b\n---\nc: d\n", 2),
         ("description: *nothing\n", 1),
     ],
@@ -281,11 +312,45 @@ def test_what_is_not_yaml_is_refused_with_its_line(text: str, line: int) -> None
     assert messages(text)[0].startswith(f"{line}: not YAML: ")
 
 
-def test_bytes_that_are_no_text_are_refused() -> None:
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("description: d\n\tdevices: [npu1]\n", 2),
+        ("description: d\ndevices:\n\t- npu1\n", 3),
+        ("a:\n  b: 1\n \tc: 2\n", 3),
+        ("a: {b: 1,\n\tc: }}\n", 2),
+    ],
+)
+def test_a_tab_is_refused_as_one(text: str, line: int) -> None:
+    assert messages(text) == [f"{line}: not YAML: a tab | use spaces, not tabs"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "description: d\ndevices: [npu1\nversion: a\n",
+            "2: not YAML: [ is not closed | line 3: expected ',' or ']', but got ':'",
+        ),
+        (
+            "parameters:\n  M: {type: int, default: 1\n\n  K: {type: int, default: 2}\n",
+            "2: not YAML: { is not closed | line 4: expected ',' or '}', but got ':'",
+        ),
+        ('a: "x\nb: c\n', '1: not YAML: " is not closed | line 3: found unexpected end of stream'),
+    ],
+)
+def test_what_is_not_closed_is_said_where_it_opens(text: str, expected: str) -> None:
+    assert messages(text) == [expected]
+
+
+@pytest.mark.parametrize("content", [b"description: d\nversion: \xff\xfe\n", b"description: d\n\x7fELF\x00\x01"])
+def test_bytes_that_are_no_text_are_refused(content: bytes) -> None:
     path = write("")
-    path.write_bytes(b"description: \xff\xfe\n")
-    with pytest.raises(ContractError, match="not YAML"):
+    path.write_bytes(content)
+    with pytest.raises(ContractError) as caught:
         load(path)
+    expected = "designs/matmul/design.yaml:2: error: is not a text file\n  a contract is YAML, in UTF-8"
+    assert str(caught.value) == expected
 
 
 def test_a_contract_that_is_not_there_is_an_error_with_its_path() -> None:

@@ -206,6 +206,29 @@ def test_a_command_line_that_does_not_fit_is_refused(matmul: Contract, given: Ma
     assert refused(matmul, **given) == expected
 
 
+@pytest.mark.parametrize(("name", "near"), [("vairant", "variant"), ("Mode", "mode"), ("k", "K"), ("LABEL", "label")])
+def test_a_name_that_is_no_parameter_may_be_meant_for_an_option(matmul: Contract, name: str, near: str) -> None:
+    assert refused(matmul, **{name: "1"}).endswith(f"\n  did you mean {near!r}?")
+
+
+def test_a_name_that_is_near_to_nothing_gets_the_parameters(matmul: Contract) -> None:
+    expected = "\n  one of: K, M, columns, dtype_in, label, m, scale, trace"
+    assert refused(matmul, qqq="1").endswith(expected)
+
+
+def test_who_gives_a_parameter_is_said(matmul: Contract) -> None:
+    with pytest.raises(ContractErrors) as caught:
+        matmul.settle(
+            arch="host", given={"toolchan": "1", "twice": "2"}, said_by="AieConfiguration", reserved=("mode",)
+        )
+    assert str(caught.value) == (
+        "error: design 'matmul' has no parameter 'toolchan', which AieConfiguration gives\n"
+        "  one of: K, M, columns, dtype_in, label, m, scale, trace\n"
+        f"{FILE}:17: error: 'twice' is given by AieConfiguration, but it is derived\n"
+        "  it follows from: rows_of_blocks"
+    )
+
+
 def test_all_that_is_wrong_with_a_command_line_is_said_at_once(matmul: Contract) -> None:
     assert refused(matmul, K="x", M="-3", dtype_in="i4").count("error:") == 3
     assert refused(matmul, "aie2", "npu1", M="33", K="1").splitlines() == [

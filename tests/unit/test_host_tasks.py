@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import ml_dtypes
 import numpy as np
 import pytest
 from aiebuild.errors import MlirError, RunError
 from aiebuild.host import constants, elements
 from aiebuild.host.simulate import simulate
-from host_designs import copy_objects, core, device, fifo, layout, sequence
+from host_designs import copy_objects, core, device, fifo, layout, memcpy, sequence, wait, whole
 from hypothesis import given
 from hypothesis import strategies as st
+
+if TYPE_CHECKING:
+    from aiebuild.mlir.ir import Module
 
 ZEROS = np.zeros(64, np.int32)
 
@@ -42,14 +47,17 @@ def on(kind: str, value: str) -> str:
     return f'"aiex.dma_{kind}_task"({value}) : (index) -> ()'
 
 
-def run(*body: str) -> np.ndarray:
-    module = device(
+def design(*body: str) -> Module:
+    return device(
         fifo("in", (0, 0), [(0, 2)]),
         fifo("out", (0, 2), [(0, 0)]),
         core(0, 2, copy_objects("in", "out")),
         sequence({"%a": "64xi32", "%b": "64xi32"}, *body),
     )
-    return simulate(module, None, [numbers(), ZEROS]).arrays[1]
+
+
+def run(*body: str) -> np.ndarray:
+    return simulate(design(*body), None, [numbers(), ZEROS]).arrays[1]
 
 
 def send(*body: str, more: str = "", count: int = 64) -> np.ndarray:
@@ -152,3 +160,53 @@ def test_bf16_constants_round_to_nearest_even(value: float) -> None:
     with np.errstate(over="ignore"):
         expected = np.float32(value).astype(ml_dtypes.bfloat16)
     assert elements.encode(repr(value), "bf16") == expected.tobytes()
+
+
+def early(*body: str) -> list[tuple[int, str, str, int | None]]:
+    """Run a sequence; return argument, FIFO, what is missing and line of each output that was not waited for."""
+    outcome = simulate(design(*body), None, [numbers(), ZEROS])
+    lines = [each.where.line if each.where else None for each in outcome.early]
+    named = [(each.argument, each.fifo, each.missing) for each in outcome.early]
+    return [(*each, line) for each, line in zip(named, lines, strict=True)]
+
+
+def line_of(text: str, *body: str) -> int:
+    """Return the line of an op in the module of `early`."""
+    found = [op.line for op in design(*body).walk() if op.name == text]
+    assert found[-1] is not None
+    return found[-1]
+
+
+SEND = (task("%in", "in", bd("%a", 0, 32)), on("start", "%in"))
+FIRST = (task("%one", "out", bd("%b", 0, 16), token=True), on("start", "%one"))
+SECOND = (task("%two", "out", bd("%b", 16, 16), token=True), on("start", "%two"))
+
+
+def test_an_output_task_that_is_not_awaited_is_told_with_its_line() -> None:
+    body = (*SEND, *FIRST, on("await", "%one"), *SECOND)
+    assert early(*body) == [(1, "out", "aiex.dma_await_task for it", line_of("aiex.dma_start_task", *body))]
+
+
+def test_freeing_a_task_is_not_waiting_for_it() -> None:
+    silent = (task("%one", "out", bd("%b", 0, 32)), on("start", "%one"), on("free", "%one"))
+    ((argument, name, missing, _),) = early(*SEND, *silent)
+    assert (argument, name) == (1, "out")
+    assert missing == "aiex.dma_await_task for it, with issue_token = true where it is configured"
+
+
+def test_waiting_for_a_later_transfer_of_a_channel_is_waiting_for_the_earlier_ones() -> None:
+    assert early(*SEND, *FIRST, *SECOND, on("await", "%two")) == []
+
+
+def test_a_wait_takes_the_oldest_token_only() -> None:
+    send = whole("%a", "in", 64)
+    first = memcpy("%b", "out", [1, 1, 1, 32], [0, 0, 0, 1], "64xi32", number=1, token=True)
+    second = memcpy("%b", "out", [1, 1, 1, 32], [0, 0, 0, 1], "64xi32", number=2, token=True)
+    ((argument, name, missing, line),) = early(send, first, second, wait("out"))
+    assert (argument, name, missing) == (1, "out", "aiex.npu.dma_wait {symbol = @out}")
+    assert line == line_of("aiex.npu.dma_memcpy_nd", send, first, second, wait("out"))
+    assert early(send, first, second, wait("out"), wait("out")) == []
+
+
+def test_inputs_need_not_be_waited_for() -> None:
+    assert early(whole("%a", "in", 64), whole("%b", "out", 64, number=1, token=True), wait("out")) == []

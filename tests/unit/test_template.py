@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import aiebuild
 import pytest
 from aiebuild.errors import MlirError
+from aiebuild.mlir.lines import Line, from_json, to_json
 from aiebuild.mlir.template import Rendered, render
 from aiebuild.parameters import Parameters
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 if TYPE_CHECKING:
@@ -48,11 +49,16 @@ def refused(text: str, **others: str) -> str:
 
 
 def mapped(result: Rendered) -> list[tuple[str, int, str]]:
-    """Return short file name, line and text of each line."""
+    """Return short file name, line and text of each line; for text of a macro also the macro's: `d 3 lib`, 2."""
     texts = result.text.split("\n")
-    return [
-        (Path(file).name.split(".")[0], line, text) for (file, line), text in zip(result.lines, texts, strict=False)
-    ]
+    return [(*_place(line), text) for line, text in zip(result.lines, texts, strict=False)]
+
+
+def _place(line: Line) -> tuple[str, int]:
+    file = Path(line.file).name.split(".")[0]
+    if line.inner is None:
+        return file, line.line
+    return f"{file} {line.line} {Path(line.inner[0]).name.split('.')[0]}", line.inner[1]
 
 
 def test_parameters_are_names_and_so_is_what_is_built() -> None:
@@ -99,15 +105,15 @@ def test_lines_of_loops_and_conditions_are_those_of_the_template() -> None:
 MACROS = "{% macro pair(n) %}\none {{ n }}\n{{ n }} two\n{% endmacro %}\n"
 
 
-def test_lines_of_a_macro_are_those_of_the_macros_file() -> None:
+def test_lines_of_a_macro_are_that_of_the_call_and_that_of_the_macro() -> None:
     text = '{% import "lib.mlir.j2" as lib %}\na\n  {{ lib.pair(7) }}b\n{{ lib.pair(8) | indent(2) }}c\n'
     assert mapped(rendered(text, lib=MACROS)) == [
         ("d", 2, "a"),
-        ("lib", 2, "  one 7"),
-        ("lib", 3, "7 two"),
+        ("d 3 lib", 2, "  one 7"),
+        ("d 3 lib", 3, "7 two"),
         ("d", 3, "b"),
-        ("lib", 2, "one 8"),
-        ("lib", 3, "  8 two"),
+        ("d 4 lib", 2, "one 8"),
+        ("d 4 lib", 3, "  8 two"),
         ("d", 4, "c"),
     ]
 
@@ -115,19 +121,19 @@ def test_lines_of_a_macro_are_those_of_the_macros_file() -> None:
 def test_blanks_before_a_macro_do_not_take_its_first_line() -> None:
     text = '{% import "lib.mlir.j2" as lib %}\n  {{ " " }}{{ lib.pair(7) }}\n{{ M }} {{ lib.pair(8) }}'
     assert mapped(rendered(text, lib=MACROS)) == [
-        ("lib", 2, "   one 7"),
-        ("lib", 3, "7 two"),
+        ("d 2 lib", 2, "   one 7"),
+        ("d 2 lib", 3, "7 two"),
         ("d", 2, ""),
         ("d", 3, "4 one 8"),
-        ("lib", 3, "8 two"),
+        ("d 3 lib", 3, "8 two"),
     ]
 
 
-def test_lines_of_an_include_are_those_of_the_included_file() -> None:
+def test_lines_of_an_include_are_that_of_the_tag_and_that_of_the_included_file() -> None:
     assert mapped(rendered('a\n{% include "lib.mlir.j2" %}\nb\n', lib="x {{ M }}\n{{ M }} y\n")) == [
         ("d", 1, "a"),
-        ("lib", 1, "x 4"),
-        ("lib", 2, "4 y"),
+        ("d 2 lib", 1, "x 4"),
+        ("d 2 lib", 2, "4 y"),
         ("d", 3, "b"),
     ]
 
@@ -153,13 +159,13 @@ def test_lines_of_call_blocks_set_blocks_and_inheritance_are_kept() -> None:
         "{% endblock %}\n"
     )
     assert mapped(rendered(text, base=base)) == [
-        ("base", 1, "first"),
-        ("d", 3, "begin"),
+        ("d 1 base", 1, "first"),
+        ("d 10 d", 3, "begin"),
         ("d", 11, "inside"),
-        ("d", 4, "end"),
+        ("d 10 d", 4, "end"),
         ("d", 8, "kept"),
         ("d", 13, "LOUD"),
-        ("base", 5, "last"),
+        ("d 1 base", 5, "last"),
     ]
 
 
@@ -177,9 +183,79 @@ def test_a_value_of_several_lines_counts_as_one_line_of_the_template() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "count"), [("", 0), ("a", 1), ("a\n", 1), ("a\n\n", 2), ("{% if false %}a{% endif %}", 0)]
-)
+def test_the_outermost_call_counts_however_deep_the_macro_is() -> None:
+    lib = (
+        '{% import "deep.mlir.j2" as deep %}\n{% macro twice(n) %}\n{{ deep.one(n) }}{{ deep.one(n) }}{% endmacro %}\n'
+    )
+    text = (
+        '{% import "lib.mlir.j2" as lib %}\n{% for n in [7, 8] %}\n{{ lib.twice(n) }}{% endfor %}\n{{ lib.twice(9) }}'
+    )
+    deep = "{% macro one(n) %}\nop {{ n }}\n{% endmacro %}"
+    assert mapped(rendered(text, lib=lib, deep=deep)) == [
+        ("d 3 deep", 2, "op 7"),
+        ("d 3 deep", 2, "op 7"),
+        ("d 3 deep", 2, "op 8"),
+        ("d 3 deep", 2, "op 8"),
+        ("d 4 deep", 2, "op 9"),
+        ("d 4 deep", 2, "op 9"),
+    ]
+
+
+def test_a_macro_of_the_design_itself_counts_as_its_call() -> None:
+    text = f"{MACROS}{{{{ pair(7) }}}}{{% set kept = pair(8) %}}\n{{{{ kept }}}}\n"
+    assert mapped(rendered(text))[:4] == [
+        ("d 5 d", 2, "one 7"),
+        ("d 5 d", 3, "7 two"),
+        ("d 5 d", 2, "one 8"),
+        ("d 5 d", 3, "8 two"),
+    ]
+
+
+def test_what_a_call_of_a_macro_in_an_include_gave_counts_as_the_include() -> None:
+    lib = "{% macro f() %}\nx\n{% endmacro %}\n\n{{ f() }}"
+    assert mapped(rendered('a\n{% include "lib.mlir.j2" %}\n', lib=lib))[:3] == [
+        ("d", 1, "a"),
+        ("d 2 lib", 4, ""),
+        ("d 2 lib", 2, "x"),
+    ]
+
+
+def places(result: Rendered, column: int) -> list[str]:
+    return [str(line.place(column)) for line in result.lines]
+
+
+def test_a_column_is_said_as_far_as_it_is_that_of_the_template() -> None:
+    text = '{% import "lib.mlir.j2" as lib %}\nabcdefgh\nab {{ M }} fgh\n{{ lib.pair(7) }}'
+    result = rendered(text, lib=MACROS)
+    assert places(result, 4) == [f"{FILE}:2:4", f"{FILE}:3:4", f"{FILE}:4", f"{FILE}:4"]
+    assert places(result, 5) == [f"{FILE}:2:5", f"{FILE}:3", f"{FILE}:4", f"{FILE}:4"]
+    assert [str(line.place(1).inner) for line in result.lines[2:]] == [
+        "templates/lib.mlir.j2:2",
+        "templates/lib.mlir.j2:3",
+    ]
+
+
+def test_the_lines_are_the_same_after_they_were_written_to_a_file() -> None:
+    lines = rendered('{% import "lib.mlir.j2" as lib %}\na\nb {{ M }}\n{{ lib.pair(7) }}', lib=MACROS).lines
+    assert to_json(lines) == (
+        f'[["{FILE}", 2], ["{FILE}", 3, null, 2], ["{FILE}", 4, ["templates/lib.mlir.j2", 2]], '
+        f'["{FILE}", 4, ["templates/lib.mlir.j2", 3]]]\n'
+    )
+    assert tuple(from_json(to_json(lines))) == lines
+
+
+@pytest.mark.parametrize("text", ["", "\n \n", "{# only a comment #}", "{% if false %}a{% endif %}\n"])
+def test_a_template_that_gives_no_text_is_refused(text: str) -> None:
+    assert refused(text) == f"{FILE}: error: the template gives no text"
+
+
+def test_an_empty_file_is_refused() -> None:
+    with pytest.raises(MlirError) as caught:
+        render(write("x.mlir", "\n"), Parameters({}))
+    assert str(caught.value) == "x.mlir: error: the file is empty"
+
+
+@pytest.mark.parametrize(("text", "count"), [("a", 1), ("a\n", 1), ("a\n\n", 2), ("a{% if false %}b\n{% endif %}", 1)])
 def test_there_is_one_place_for_each_line(text: str, count: int) -> None:
     assert len(rendered(text).lines) == count
 
@@ -208,10 +284,16 @@ def _larger(inner: st.SearchStrategy[list[str]]) -> st.SearchStrategy[list[str]]
 @given(blocks())
 def test_every_line_that_shows_something_is_found_in_the_template(lines: list[str]) -> None:
     text = "\n".join(line.replace("@", f"@{number}@") for number, line in enumerate(lines, 1)) + "\n"
-    result = rendered(text)
-    for _, place, shown in mapped(result):
+    assume("@" in text)
+    try:
+        result = rendered(text)
+    except MlirError as error:
+        if "gives no text" not in error.message:
+            raise
+        return
+    for line, shown in zip(result.lines, result.text.split("\n"), strict=False):
         numbers = [int(number) for number in shown.split("@")[1::2]]
-        assert not numbers or place == numbers[0]
+        assert not numbers or (line.inner[1] if line.inner else line.line) == numbers[0]
     assert len(result.lines) == result.text.count("\n") + (not result.text.endswith("\n") and result.text != "")
 
 
@@ -300,7 +382,7 @@ def test_files_that_cannot_be_read_are_refused() -> None:
 def test_what_was_read_and_what_would_hide_it_are_known() -> None:
     text = '{% import "lib.mlir.j2" as lib %}{% include ["no.mlir.j2", "inc.mlir.j2"] %}{% include "own.mlir.j2" %}'
     write("designs/d/own.mlir.j2", "")
-    result = rendered(text, lib="", inc="", unused="")
+    result = rendered(text, lib="", inc="x", unused="")
     assert result.read == (FILE, "designs/d/own.mlir.j2", "templates/inc.mlir.j2", "templates/lib.mlir.j2")
     assert result.absent == (
         "designs/d/inc.mlir.j2",
@@ -321,14 +403,14 @@ def test_a_template_outside_the_current_folder_has_its_whole_path(
     path = write(FILE, "a").resolve()
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
-    assert render(path, Parameters({})).lines == ((os.fspath(path), 1),)
+    assert render(path, Parameters({})).lines == (Line(os.fspath(path), 1),)
 
 
 def test_plain_text_is_passed_through_as_it_is() -> None:
     text = "{{ M }}\r\n\n{% x %} é"
     result = render(write("x.mlir", text), Parameters({}))
     assert result.text == text
-    assert result.lines == (("x.mlir", 1), ("x.mlir", 2), ("x.mlir", 3))
+    assert result.lines == (Line("x.mlir", 1), Line("x.mlir", 2), Line("x.mlir", 3))
     assert (result.read, result.absent) == (("x.mlir",), ())
 
 
@@ -361,4 +443,5 @@ def test_values_in_braces_are_text_and_not_tags(tmp_path: Path) -> None:
     parameters = Parameters({"M": 1}, arch="host", device="npu1", design="x", mode="release")
     rendered = render(template, parameters, [])
     assert rendered.text == "aie.objectfifo @in(%shim, {%core}, 2 : i32)\nyes {%core}"
-    assert [line for _, line in rendered.lines] == [1, 2]
+    assert [line.line for line in rendered.lines] == [1, 2]
+    assert str(rendered.lines[0].place(30)).endswith(":1:30")

@@ -89,7 +89,8 @@ def test_render_writes_the_text_its_lines_and_what_it_read() -> None:
     lines = json.loads(Path("build/d.mlir.lines").read_text())
     assert len(lines) == len(text.splitlines())
     assert lines[0] == ["designs/d/d.mlir.j2", 2]
-    assert lines[4] == ["templates/lib.mlir.j2", 2]
+    assert lines[3] == ["designs/d/d.mlir.j2", 5]
+    assert lines[4] == ["designs/d/d.mlir.j2", 6, ["templates/lib.mlir.j2", 2]]
     assert json.loads(Path("build/d.mlir.d").read_text()) == {
         "files": ["designs/d/d.mlir.j2", "templates/lib.mlir.j2"],
         "absent": ["designs/d/lib.mlir.j2"],
@@ -129,8 +130,7 @@ def test_normalise_writes_generic_text_with_the_users_lines_and_the_facts() -> N
     assert normalise("--device", "npu1_1col", "--sequences", "main") == 0
     module = parse(Path("build/d.generic.mlir").read_text(), "build/d.generic.mlir")
     places = {op.get("sym_name"): op.location for op in module.walk() if op.name == "aie.objectfifo"}
-    assert places['"in"'] is not None
-    assert places['"in"'].startswith('"templates/lib.mlir.j2":2:')
+    assert places['"in"'] == 'fused<"through">["designs/d/d.mlir.j2":6:0, "templates/lib.mlir.j2":2:0]'
     device = next(op for op in module.walk() if op.name == "aie.device")
     assert device.location is not None
     assert device.location.startswith('"designs/d/d.mlir.j2":3:')
@@ -172,7 +172,73 @@ def test_normalise_says_all_that_is_wrong_at_the_templates_lines(errors: Callabl
     assert normalise() == 1
     message = errors()
     assert message.count("error: ") > 1
-    assert all(line.startswith(("designs/d/d.mlir.j2:", "templates/", "  ")) for line in message.splitlines())
+    assert all(line.startswith(("designs/d/d.mlir.j2:", "  ")) for line in message.splitlines())
+
+
+MACROS_WITH_FAULTS = """\
+{% macro syntax() %}
+%c = arith.constant 0 : index
+%d = arith.constant 0 index
+{% endmacro %}
+{% macro call(name) %}
+
+func.call @{{ name }}() : () -> ()
+{% endmacro %}
+{% macro fifo(name) %}
+aie.objectfifo @{{ name }}(%shim, {%core}, 0 : i32) : !aie.objectfifo<memref<4xi32>>
+{% endmacro %}
+"""
+
+
+@pytest.mark.parametrize(
+    ("use_of_macro", "inner"), [("lib.syntax()", 3), ("lib.call('nothing')", 7), ("lib.fifo('in')", 10)]
+)
+def test_what_a_macro_wrote_wrongly_is_said_at_its_use_and_names_the_macro(
+    use_of_macro: str, inner: int, errors: Callable[[], str]
+) -> None:
+    Path("templates/lib.mlir.j2").write_text(MACROS_WITH_FAULTS)
+    Path("designs/d/d.mlir.j2").write_text(f"""\
+{{% import "lib.mlir.j2" as lib %}}
+aie.device({{{{ device }}}}) {{
+  %shim = aie.tile(0, 0)
+  %core = aie.tile(0, 2)
+  func.func @f() {{
+    func.return
+  }}
+  {"{{ " + use_of_macro + " | indent(2) }}" if "fifo" in use_of_macro else ""}
+  aie.core(%core) {{
+  {"{{ " + use_of_macro + " | indent(2) }}" if "fifo" not in use_of_macro else ""}
+    aie.end
+  }}
+}}
+""")
+    assert render() == 0
+    assert normalise() == 1
+    line = 8 if "fifo" in use_of_macro else 10
+    first, second, *_ = errors().splitlines()
+    assert first.startswith(f"designs/d/d.mlir.j2:{line}: error: ")
+    assert second == f"  in templates/lib.mlir.j2:{inner}"
+
+
+def test_what_is_missing_at_the_end_is_said_at_the_templates_last_line(errors: Callable[[], str]) -> None:
+    Path("designs/d/d.mlir.j2").write_text(DESIGN.rstrip().removesuffix("}"))
+    assert render() == 0
+    assert normalise() == 1
+    assert errors().startswith("designs/d/d.mlir.j2:21: error: ")
+
+
+def test_an_empty_template_is_refused(errors: Callable[[], str]) -> None:
+    Path("designs/d/d.mlir.j2").write_text("{# nothing yet #}\n")
+    assert render() == 1
+    assert errors() == "designs/d/d.mlir.j2: error: the template gives no text\n"
+    assert built() == ["P.json"]
+
+
+def test_lines_that_are_none_are_refused(errors: Callable[[], str]) -> None:
+    assert render() == 0
+    Path("build/d.mlir.lines").write_text('[["x"]]')
+    assert normalise() == 1
+    assert errors() == "build/d.mlir.lines: error: this does not say where lines came from\n"
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """The host's steps of a build as commands: `python -m aiebuild.host translate ...`, `... link ...`, `... run ...`.
 
-Exit status: 0 good; 1 for an error of the user's, said on stderr, with no output left; 2 for wrong usage.
+Exit status: 0 good; 1 for an error of the user's, said on stderr, with no output left; 2 for wrong usage; 130 where
+somebody interrupted it.
 Each command imports only what it needs.
 """
 
@@ -11,11 +12,16 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aiebuild.errors import AieBuildError, CheckError, MlirError
+from aiebuild import environment
+from aiebuild.errors import AieBuildError, CheckError, Location, MlirError
 from aiebuild.files import write_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+
+INTERRUPTED = 130
+"""What shells report for a program that Ctrl-C ended: 128 and the number of the signal."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -29,6 +35,8 @@ def main(argv: Sequence[str]) -> int:
     except AieBuildError as error:
         print(error, file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        return INTERRUPTED
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -62,6 +70,14 @@ def _declare_link(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--object", action="append", default=[], metavar="NAME=FILE", help="a file, by its link_with name"
     )
+    parser.add_argument(
+        "--promises",
+        nargs=2,
+        action="append",
+        default=[],
+        metavar=("NAME", "F,G"),
+        help="functions that a file, by its link_with name, must define",
+    )
     parser.add_argument("--cxx", default="c++", metavar="COMMAND", help="the C++ compiler that links")
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="the kernel library, a zip")
 
@@ -71,6 +87,7 @@ def _link(options: argparse.Namespace) -> int:
     from aiebuild.mlir.facts import Facts  # noqa: PLC0415 - the same
 
     objects: dict[str, Path] = {}
+    promises = {name: tuple(filter(None, functions.split(","))) for name, functions in options.promises}
     for word in options.object:
         name, equals, file = word.partition("=")
         if not (name and equals and file):
@@ -82,7 +99,10 @@ def _link(options: argparse.Namespace) -> int:
     except OSError as error:
         raise CheckError(f"{options.facts} cannot be read: {error.strerror}") from None
     options.output.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(options.output, link(facts, objects, options.cxx, options.output.parent))
+    recipe = environment.current().get(environment.RECIPE_VARIABLE)
+    where = Location(recipe) if recipe else None
+    made = link(facts, objects, options.cxx, options.output.parent, promises=promises, recipe=where)
+    write_atomically(options.output, made)
     return 0
 
 
@@ -117,9 +137,11 @@ def _run(options: argparse.Namespace) -> int:
             trace=options.trace is not None,
         )
         try:
-            run.run(job, options.depfile, options.trace)
+            line = run.run(job, options.depfile, options.trace)
         except run.Reported:
             return 1
+    # Only now is it sure that nothing went wrong, the end of the process included.
+    sys.stdout.write(line)
     return 0
 
 

@@ -1,23 +1,22 @@
-"""A design's own `check.py`: its inputs, its reference, and errors in it shown as the user's own."""
+"""A design's own `check.py`: its inputs, its reference, and what is wrong with them."""
 
 from __future__ import annotations
 
 import inspect
 import sys
-import traceback
-from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.random import default_rng
 
-from aiebuild.errors import AieBuildError, Location, RunError, did_you_mean
+from aiebuild.errors import Location, RunError, did_you_mean, nearest
 from aiebuild.host import support
-from aiebuild.host.compare import Tolerance
-from aiebuild.host.reads import installed
+from aiebuild.host.tolerance import tolerance
+from aiebuild.host.users import definition, users_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -50,72 +49,94 @@ class Check:
         sys.path.append(str(path.parent.resolve()))
         with users_errors(path):
             exec(compile(source, str(path), "exec"), self.names)  # noqa: S102 - the user asked for it to be run
-        self.inputs = self._function("inputs")
-        self.reference = self._function("reference")
-        self.tolerance = self._tolerance()
+        self.tolerance = tolerance(self.names, source, path)
+        self.inputs = self._function("inputs", "def inputs(p, rng): ...")
 
-    def _function(self, name: str) -> Callable[..., Any]:
+    def _function(self, name: str, example: str) -> Callable[..., Any]:
         found = self.names.get(name)
-        if not callable(found):
-            hint = "def inputs(p, rng): ..." if name == "inputs" else "def reference(p, A, B): ..."
-            raise RunError(f"there is no function `{name}`", Location(str(self.path)), hint)
-        return found  # type: ignore[no-any-return]  # what it returns is checked where it is called
-
-    def _tolerance(self) -> Tolerance:
-        given = self.names.get("TOLERANCE", {})
-        known = ("rtol", "atol")
-        for name in given:
-            if name not in known:
-                raise RunError(f"TOLERANCE has no {name!r}", Location(str(self.path)), did_you_mean(str(name), known))
-        return Tolerance(**{name: float(value) for name, value in given.items()})
+        if callable(found):
+            return found  # type: ignore[no-any-return]  # what it returns is checked where it is called
+        if found is not None:
+            raise RunError(f"`{name}` must be a function, it is {found!r}", Location(str(self.path)), example)
+        functions = [each for each, value in self.names.items() if inspect.isfunction(value)]
+        near = nearest(name, functions)
+        where = definition(self.names[near], self.path) if near else Location(str(self.path))
+        hint = f"is `{near}` meant to be it? {example}" if near else example
+        raise RunError(f"there is no function `{name}`", where, hint)
 
     def make_inputs(self, sequence: Sequence, arguments: list[str]) -> dict[str, NDArray[Any]]:
-        """Return the arrays that `inputs` gives, by name; each fits the argument of the sequence."""
-        rng = np.random.default_rng(SEED)
+        """Return the arrays that `inputs` gives, by name; each fits the argument of the sequence.
+
+        Raises:
+            RunError: `inputs` failed or gave something else; or there is no `reference` that could take them.
+        """
+        rng = default_rng(SEED)
         with users_errors(self.path):
             given = self.inputs(self.parameters, rng, **_sequence_keyword(self.inputs, sequence.name))
-        return self._arrays("inputs", given, sequence, arguments)
+        found = self._arrays(self.inputs, given, sequence, arguments)
+        # Only now are the names known that it should have; and it should not be missed only after the run.
+        self._reference(found)
+        return found
+
+    def _reference(self, inputs: Mapping[str, object]) -> Callable[..., Any]:
+        return self._function("reference", f"def reference({', '.join(('p', *inputs))}): ...")
 
     def make_reference(
         self, sequence: Sequence, arguments: list[str], inputs: Mapping[str, NDArray[Any]]
     ) -> dict[str, NDArray[Any]]:
         """Return the arrays that `reference` gives, by name; it gets copies of the inputs."""
         copies = {name: array.copy() for name, array in inputs.items()}
-        keyword = _sequence_keyword(self.reference, sequence.name)
+        reference = self._reference(inputs)
+        keyword = _sequence_keyword(reference, sequence.name)
         with users_errors(self.path), np.errstate(all="ignore"):
-            given = self.reference(self.parameters, **copies, **keyword)
-        found = self._arrays("reference", given, sequence, arguments)
+            given = reference(self.parameters, **copies, **keyword)
+        found = self._arrays(reference, given, sequence, arguments)
         if not found:
-            raise RunError("`reference` gives nothing to compare", Location(str(self.path)), "return {name: array}")
+            where = definition(reference, self.path)
+            raise RunError("`reference` gives nothing to compare", where, "return {name: array}")
         return found
 
-    def _arrays(self, function: str, given: Any, sequence: Sequence, arguments: list[str]) -> dict[str, NDArray[Any]]:
-        where = Location(str(self.path))
+    def _arrays(
+        self, function: Callable[..., Any], given: Any, sequence: Sequence, arguments: list[str]
+    ) -> dict[str, NDArray[Any]]:
+        """Return what a function gave, each array fitting its argument; the line of its `def` is to blame if not."""
+        where = definition(function, self.path)
+        said = "inputs" if function is self.inputs else "reference"
         if not hasattr(given, "items"):
-            raise RunError(f"`{function}` must return a dictionary of arrays by name", where)
+            raise RunError(f"`{said}` must return a dictionary of arrays by name, it returned {_kind(given)}", where)
         found: dict[str, NDArray[Any]] = {}
         for name, value in given.items():
             if name not in arguments:
-                raise RunError(
-                    f"`{function}` gives {name!r}, which is no argument", where, did_you_mean(str(name), arguments)
-                )
-            found[name] = self._fitting(function, name, np.asarray(value), sequence.arguments[arguments.index(name)])
+                hint = did_you_mean(str(name), arguments)
+                raise RunError(f"`{said}` gives {name!r}, which is no argument", where, hint)
+            try:
+                array = np.asarray(value)
+            except ValueError as error:
+                raise RunError(f"`{said}` gives no array for {name}: {error}", where) from None
+            found[name] = _fitting(
+                f"`{said}` gives {name}", name, array, sequence.arguments[arguments.index(name)], where
+            )
         return found
 
-    def _fitting(
-        self, function: str, name: str, array: NDArray[Any], argument: tuple[tuple[int, ...], str]
-    ) -> NDArray[Any]:
-        shape, element = argument
-        wanted, count = support.dtype(element), int(np.prod(shape, dtype=np.int64))
-        if array.dtype == wanted and array.size == count:
-            return array
-        sizes = "x".join(str(size) for size in shape)
-        raise RunError(
-            f"`{function}` gives {name} with {array.size} elements of {array.dtype}, "
-            f"the design has {count} of {wanted} there (memref<{sizes}x{element}>)",
-            Location(str(self.path)),
-            f"{name}.astype({_dtype_text(wanted)})" if array.size == count else "",
-        )
+
+def _fitting(
+    start: str, name: str, array: NDArray[Any], argument: tuple[tuple[int, ...], str], where: Location
+) -> NDArray[Any]:
+    shape, element = argument
+    wanted, count = support.dtype(element), int(np.prod(shape, dtype=np.int64))
+    if array.dtype == wanted and array.size == count:
+        return array
+    sizes = "x".join(str(size) for size in shape)
+    raise RunError(
+        f"{start} with {array.size} elements of {array.dtype}, "
+        f"the design has {count} of {wanted} there (memref<{sizes}x{element}>)",
+        where,
+        f"{name}.astype({_dtype_text(wanted)})" if array.size == count else "",
+    )
+
+
+def _kind(value: object) -> str:
+    return "nothing" if value is None else f"a value of type {type(value).__name__}"
 
 
 def _dtype_text(dtype: np.dtype[Any]) -> str:
@@ -126,44 +147,3 @@ def _sequence_keyword(function: Callable[..., Any], name: str) -> dict[str, str]
     """Return `sequence=` where the function takes it."""
     takes = inspect.signature(function).parameters
     return {"sequence": name} if "sequence" in takes else {}
-
-
-@contextmanager
-def users_errors(path: Path) -> Iterator[None]:
-    """Show an exception as the user's: its line first, then the traceback without our own frames."""
-    try:
-        yield
-    except (RunError, SystemExit, KeyboardInterrupt) as error:
-        if isinstance(error, SystemExit):
-            raise RunError(f"check.py ended the run: SystemExit({error.code!r})", Location(str(path))) from None
-        raise
-    except SyntaxError as error:
-        where = Location(error.filename or str(path), error.lineno)
-        raise RunError(f"{type(error).__name__}: {error.msg}", where) from None
-    except Exception as error:
-        raise _as_users(error, path) from None
-
-
-def _as_users(error: Exception, path: Path) -> RunError:
-    here = Path(__file__).resolve().parent
-    frames = [
-        frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename).resolve().parent != here
-    ]
-    last = next((frame for frame in reversed(frames) if _is_users(frame.filename)), None)
-    where = Location(_shown(last.filename), last.lineno) if last is not None else Location(str(path))
-    told = "".join(traceback.format_list(frames)).rstrip()
-    if isinstance(error, AieBuildError):
-        return RunError(error.message, where, "\n  ".join(part for part in (error.hint, told.strip()) if part))
-    return RunError(f"{type(error).__name__}: {error}" + (f"\n{told}" if told else ""), where)
-
-
-def _is_users(file: str) -> bool:
-    """Return whether a file is the user's: below the current folder, and no installed package."""
-    full, here = Path(file).absolute(), Path.cwd()
-    packages = any(full.resolve().is_relative_to(prefix) for prefix in installed(here))
-    return full.is_relative_to(here) and full.exists() and not packages
-
-
-def _shown(file: str) -> str:
-    full = Path(file).absolute()
-    return full.relative_to(Path.cwd()).as_posix() if full.is_relative_to(Path.cwd()) else file

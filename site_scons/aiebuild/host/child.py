@@ -11,7 +11,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from aiebuild.host.reads import Reads
+from aiebuild.host.reads import Reads, search_installed_only
 
 if TYPE_CHECKING:
     import types
@@ -30,24 +30,31 @@ if TYPE_CHECKING:
 def main(text: str) -> int:
     """Do the job that the parent gave as text; return the exit status."""
     _end_with_the_parent()
+    beside = search_installed_only()
     reads = Reads()
-    # Everything slow comes after the hook, and only in this process.
+    reads.install()
+    # Everything slow comes after this, and only in this process; all of ours before `check.py` turns up, so that it
+    # is compiled once and kept.
     from aiebuild.errors import AieBuildError  # noqa: PLC0415 - the reason above
+    from aiebuild.host import checking, compare, link, prelude, simulate  # noqa: F401, PLC0415 - the same
     from aiebuild.host import job as jobs  # noqa: PLC0415 - the same
 
+    sys.path.append(beside)
     job = jobs.Job.from_json(text)
     sys.dont_write_bytecode = True
-    sys.pycache_prefix = str(job.file("bytecode"))
     try:
         line = Run(job).run()
     except AieBuildError as error:
         print(error, file=sys.stderr, flush=True)
         job.file(jobs.ENDED).touch()
         return 1
+    finally:
+        for note in reads.notes():
+            print(note, file=sys.stderr, flush=True)
     given = [Path(job.cores), Path(job.kernels), Path(job.parameters), Path(job.folder), Path(job.output)]
-    depfile = {"files": reads.files([*given, Path(job.output).parent])}
+    depfile = reads.found([*given, Path(job.output).parent])
     job.file(jobs.DEPFILE).write_text(json.dumps(depfile, indent=1) + "\n")
-    print(line, flush=True)
+    job.file(jobs.LINE).write_text(line + "\n", encoding="utf-8")
     job.file(jobs.ENDED).touch()
     return 0
 
@@ -73,8 +80,8 @@ class Run:
     def __init__(self, job: Job) -> None:
         from aiebuild.host import job as jobs  # noqa: PLC0415 - see main
         from aiebuild.host import link  # noqa: PLC0415 - the same
-        from aiebuild.host.kernels import Status  # noqa: PLC0415 - the same
         from aiebuild.host.simulate import Program  # noqa: PLC0415 - the same
+        from aiebuild.host.status import Status  # noqa: PLC0415 - the same
         from aiebuild.parameters import Parameters  # noqa: PLC0415 - the same
 
         self.job = job
@@ -102,16 +109,16 @@ class Run:
         self.job.file(jobs.STARTED).touch()
         signal.signal(signal.SIGALRM, self._too_long)
         signal.setitimer(signal.ITIMER_REAL, self.job.timeout)
-        check = Check(Path(self.job.check), self.parameters)
         names = self.job.sequences or (None,)
         results: list[tuple[Sequence, list[Comparison]]] = []
         try:
+            check = Check(Path(self.job.check), self.parameters)
             for number, name in enumerate(names):
                 chosen = self.program.sequence(name)
                 results.append((chosen, self._sequence(number, chosen, check)))
         finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
             self._write_trace()
-        signal.setitimer(signal.ITIMER_REAL, 0)
         self._write_result(results)
         return self._line(results)
 
@@ -133,8 +140,10 @@ class Run:
                 error = failure(self.parameters.design, sequence.name if several else "", each)
                 error.hint = "\n  ".join(outcome.unfinished)
                 raise error
-        for sentence in outcome.unfinished:
-            print(f"note: {sentence}", file=sys.stderr)
+        notes = [*(f"note: {sentence}" for sentence in outcome.unfinished)]
+        notes += [each.note(arguments[each.argument]) for each in outcome.early]
+        for note in notes:
+            print(note, file=sys.stderr, flush=True)
         return found
 
     def _arguments(self, sequence: Sequence) -> list[str]:
@@ -177,12 +186,12 @@ class Run:
     def _too_long(self, _number: int, frame: types.FrameType | None) -> NoReturn:
         """Say where the run was when its time was over."""
         from aiebuild.errors import RunError  # noqa: PLC0415 - see main
+        from aiebuild.host.job import LONGER  # noqa: PLC0415 - the same
 
         task = self.machine.scheduler.current if self.machine is not None else None
         op, where = self.program.places.of_frame(frame)
         who = f"{task.name} ({op})" if task is not None and op else self.doing
-        hint = "if it needs that long, give Design(...) a larger run_timeout="
-        raise RunError(f"{who} was still running after {self.job.timeout:g} s", where, hint)
+        raise RunError(f"{who} was still running after {self.job.timeout:g} s", where, LONGER)
 
     def _write_trace(self) -> None:
         from aiebuild.host import job as jobs  # noqa: PLC0415 - see main

@@ -154,14 +154,14 @@ def _results(function: Function, op: Op) -> str:
 
 
 def _call_kernel(function: Function, op: Op, name: str) -> None:
-    """Write the call of an external function: memrefs are passed as the address of their first element."""
+    """Write the call of an external function, by the number of its place in the text."""
     if len(op.results) > 1:
         raise function.reader.refuse(op, f"`{name}` has {len(op.results)} results, a kernel has one at the most")
     kernel = function.fetched(f"_core.kernel({name!r})", f"{name}_kernel")
     arguments = [str(function.unit.site(op, f"`{name}`"))]
     for value in op.operands:
         view = value.type.startswith("memref")
-        arguments.append(f"{function.text(value)}.address" if view else function.text(value))
+        arguments.append(function.text(value))
         if not view and elements.width(value.type) is None and not elements.is_float(value.type):
             raise function.reader.refuse(op, f"an argument of type {value.type} cannot be passed to a kernel")
     function.write(f"{_results(function, op)}{kernel}({', '.join(arguments)})", op)

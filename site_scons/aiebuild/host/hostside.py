@@ -8,6 +8,7 @@ transfers of one channel go one after the other; a transfer into the host's memo
 from __future__ import annotations
 
 import math
+import sys
 from collections import deque
 from typing import TYPE_CHECKING
 
@@ -95,6 +96,9 @@ class HostSide:
         self.in_use[place] = transfer
         # The lowering gives every transfer into the host's memory a token, asked for or not.
         transfer.token = token or queue.direction == "S2MM"
+        # The caller is the translated text, whose lines are marked with the user's.
+        transfer.line = sys._getframe(1).f_lineno
+        transfer.missing = f"aiex.npu.dma_wait {{symbol = @{name}}}"
         self._add(queue, transfer)
 
     def _add(self, queue: HostQueue, transfer: Transfer) -> None:
@@ -133,6 +137,7 @@ class HostSide:
     def _until(self, queue: HostQueue, transfer: Transfer) -> Generator[Waits, None, None]:
         while not transfer.done:
             yield transfer
+        queue.waited = max(queue.waited, transfer.number)
         self._tell("waited", queue, transfer)
 
     def rtp_write(self, name: str, index: int, value: int) -> None:
@@ -181,6 +186,9 @@ class HostSide:
         if task.freed:
             raise Fault("the task was freed before")
         task.started = True
+        task.transfer.line = sys._getframe(1).f_lineno
+        token = "" if task.transfer.token else ", with issue_token = true where it is configured"
+        task.transfer.missing = f"aiex.dma_await_task for it{token}"
         if task.transfer.token:
             self.transfers.append((task.queue, task.transfer))
             task.queue.add(task.transfer)
@@ -213,6 +221,14 @@ class HostSide:
             for queue, transfer in self.transfers
             if not transfer.done and queue.direction == "S2MM"
         )
+
+    def early(self) -> list[tuple[HostQueue, Transfer]]:
+        """Return the transfers into the host's memory that ended, though the sequence did not wait for that."""
+        return [
+            (queue, transfer)
+            for queue, transfer in self.transfers
+            if transfer.done and queue.direction == "S2MM" and transfer.number > queue.waited
+        ]
 
 
 def _still_in_use(queue: HostQueue, number: int, earlier: Transfer) -> str:

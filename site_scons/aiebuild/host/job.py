@@ -11,8 +11,11 @@ SITES = "sites.json"
 RESULT = "check.json"
 DEPFILE = "depfile.json"
 TRACE = "trace.jsonl"
+LINE = "line"
 STARTED = "started"
 ENDED = "ended"
+LONGER = "if it needs that long, set `run_timeout:` in design.yaml, or say it for one build: scons ... run_timeout=120"
+"""What to do where a run is not over in time."""
 
 
 @dataclass(frozen=True)

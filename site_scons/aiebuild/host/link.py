@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING
 from aiebuild.errors import CheckError, RunError, ToolchainError, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from aiebuild.errors import Location
     from aiebuild.mlir.facts import Core, Facts
 
 INDEX = "index.json"
@@ -30,7 +31,15 @@ _UNDEFINED = re.compile(r"undefined reference to [`'\"](.+?)['`\"]")
 _FLAGS = ("-Wl,--build-id=none", "-Wl,--no-undefined")
 
 
-def link(facts: Facts, objects: Mapping[str, Path], compiler: str, folder: Path) -> bytes:
+def link(
+    facts: Facts,
+    objects: Mapping[str, Path],
+    compiler: str,
+    folder: Path,
+    *,
+    promises: Mapping[str, Sequence[str]] | None = None,
+    recipe: Location | None = None,
+) -> bytes:
     """Return the zip of the kernel libraries of a design.
 
     Args:
@@ -38,13 +47,15 @@ def link(facts: Facts, objects: Mapping[str, Path], compiler: str, folder: Path)
         objects: the file of each name that `link_with` uses.
         compiler: the C++ compiler that links, a command line.
         folder: where a private work folder may be made; it is removed.
+        promises: the functions that files must define beside those that are called, by the names of `link_with`.
+        recipe: the line of the recipe that promises them.
 
     Raises:
         CheckError: an object does not fit the design; the message has all errors, one after the other.
         RunError: the linker refused, with what it said.
         ToolchainError: there is no such compiler.
     """
-    _check(facts, objects)
+    _check(facts, objects, promises or {}, recipe)
     groups: dict[tuple[str, ...], list[Core]] = {}
     for core in facts.cores:
         if core.calls:
@@ -62,14 +73,16 @@ def link(facts: Facts, objects: Mapping[str, Path], compiler: str, folder: Path)
     return archive(members)
 
 
-def _check(facts: Facts, objects: Mapping[str, Path]) -> None:
-    from aiebuild.mlir.objects import check_objects  # noqa: PLC0415 - it reads ELF files, which running does not need
+def _check(
+    facts: Facts, objects: Mapping[str, Path], promises: Mapping[str, Sequence[str]], recipe: Location | None
+) -> None:
+    from aiebuild.mlir.objects import check_objects, check_promises  # noqa: PLC0415 - ELF files: running needs none
 
     needed = sorted({name for core in facts.cores for name in core.link_files})
     missing = [name for name in needed if name not in objects]
     if missing:
         raise CheckError(f"no file was given for {missing[0]!r}", hint=did_you_mean(missing[0], objects))
-    errors = check_objects(facts, objects, arch="host")
+    errors = [*check_objects(facts, objects, arch="host"), *check_promises(promises, objects, recipe)]
     if errors:
         raise _SeveralError(errors)
 
@@ -91,12 +104,24 @@ def _library(
     names: tuple[str, ...], called: list[str], objects: Mapping[str, Path], compiler: str, work: Path
 ) -> bytes:
     """Link one library in a folder that holds its files and nothing else, under the names that the MLIR uses."""
-    for name in names:
-        shutil.copyfile(objects[name], work / name)
-    run = subprocess.run(command(names, called, compiler), cwd=work, capture_output=True, text=True, check=False)
+    files = {name: linker_name(name, names) for name in names}
+    for name, file in files.items():
+        shutil.copyfile(objects[name], work / file)
+    run = subprocess.run(
+        command(files.values(), called, compiler), cwd=work, capture_output=True, text=True, check=False
+    )
     if run.returncode:
         raise _refused(run.stderr.strip() or run.stdout.strip(), called)
     return (work / "kernels.so").read_bytes()
+
+
+def linker_name(name: str, others: Iterable[str]) -> str:
+    """Return the name under which a file is linked: compilers would take `add.ll` for a source to compile."""
+    taken = set(others)
+    file = name
+    while not file.endswith((".o", ".a")) or (file != name and file in taken):
+        file += ".o"
+    return file
 
 
 def command(names: Iterable[str], called: Iterable[str], compiler: str) -> tuple[str, ...]:

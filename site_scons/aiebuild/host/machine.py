@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from aiebuild.host import plan, stream, support, views
+from aiebuild.host import guards, plan, stream, support, views
 from aiebuild.host.channels import ChannelSink, ChannelSource
 from aiebuild.host.fifo import Consumer, Lane, Lock, Producer
 from aiebuild.host.fifos import share_memory
@@ -44,7 +44,8 @@ class CoreSide:
         buffer = self._machine.plan_buffers[name]
         if buffer.tile is None:
             if name not in self._globals:
-                self._globals[name] = views.filled(buffer.shape, buffer.element, buffer.initial)
+                view = views.filled(buffer.shape, buffer.element, buffer.initial, f"global @{name}")
+                self._globals[name] = self._machine.guarded(view)
             return self._globals[name]
         if not share_memory(buffer.tile, self._tile):
             raise Fault(f"the buffer `{name}` of tile {buffer.tile} is out of the core's reach")
@@ -67,9 +68,12 @@ class Machine:
         self.kernels = kernels
         self.trace = trace
         self.scheduler = Scheduler()
+        self.guards: list[guards.Guard] = []
         self.plan_buffers = {buffer.name: buffer for buffer in described.buffers}
         self.buffers = {
-            buffer.name: views.filled(buffer.shape, buffer.element, buffer.initial)
+            buffer.name: self.guarded(
+                views.filled(buffer.shape, buffer.element, buffer.initial, f"buffer @{buffer.name}")
+            )
             for buffer in described.buffers
             if buffer.tile is not None
         }
@@ -88,7 +92,17 @@ class Machine:
         self._flows()
         self.host = HostSide(self.queues, self.channels, self.buffers, self.locks, trace)
 
+    def guarded(self, view: views.View) -> views.View:
+        """Return a new buffer, whose guard is looked at when all is over."""
+        if view.guard is not None:
+            self.guards.append(view.guard)
+        return view
+
     # FIFOs
+
+    def _objects(self, fifo: Fifo, depth: int) -> list[views.View]:
+        name = f"fifo @{fifo.name}"
+        return [self.guarded(views.allocate(fifo.shape, fifo.element, name)) for _ in range(depth)]
 
     def _fifo(self, fifo: Fifo) -> None:
         if fifo.shared:
@@ -100,7 +114,7 @@ class Machine:
 
     def _shared(self, fifo: Fifo) -> None:
         lane = Lane(fifo.name, fifo.producer.depth, synchronised=fifo.synchronised)
-        objects = _objects(fifo, lane.depth)
+        objects = self._objects(fifo, lane.depth)
         start_full(lane, objects, fifo)
         consumer = fifo.consumers[0]
         self._produce(fifo.producer, lane, objects)
@@ -118,7 +132,7 @@ class Machine:
         if end.tile[1] == SHIM_ROW:
             return self._queue(fifo, "MM2S", end.tile)
         lane = Lane(fifo.name, end.depth)
-        objects = _objects(fifo, end.depth)
+        objects = self._objects(fifo, end.depth)
         start_full(lane, objects, fifo)
         self._produce(end, lane, objects)
         lane.filler, lane.emptier = f"core {end.tile}", f"the DMA of `{fifo.name}`"
@@ -129,7 +143,7 @@ class Machine:
         if end.tile[1] == SHIM_ROW:
             return self._queue(fifo, "S2MM", end.tile)
         lane = Lane(fifo.name, end.depth)
-        objects = _objects(fifo, end.depth)
+        objects = self._objects(fifo, end.depth)
         self._consume(end, lane, objects)
         lane.filler, lane.emptier = f"the DMA of `{fifo.name}`", f"core {end.tile}"
         segment = stream.Segment((lane,), layout(fifo, end.dimensions, 0, math.prod(fifo.shape)))
@@ -149,7 +163,7 @@ class Machine:
         tile = self.fifos[link.outputs[0]].producer.tile
         inputs, outputs = [self.fifos[name] for name in link.inputs], [self.fifos[name] for name in link.outputs]
         whole, depth = _whole(inputs, outputs, tile)
-        objects = [view.base for view in _objects(whole, depth)]
+        objects = [view.base for view in self._objects(whole, depth)]
         narrow = inputs if len(inputs) > 1 else outputs if len(outputs) > 1 else [whole]
         offsets = link.offsets if len(narrow) > 1 else (0,)
         lanes = [Lane(each.name, depth) for each in narrow]
@@ -226,14 +240,10 @@ def _explainer(source: stream.Source, sinks: list[stream.Sink]) -> Callable[[], 
     return lambda: stream.explain(source, sinks)
 
 
-def _objects(fifo: Fifo, depth: int) -> list[views.View]:
-    return [views.allocate(fifo.shape, fifo.element) for _ in range(depth)]
-
-
 def start_full(lane: Lane, objects: list[views.View], fifo: Fifo) -> None:
     """Fill the first objects with the values that the FIFO begins with."""
     for view, initial in zip(objects, fifo.initial):  # noqa: B905 - there may be fewer values than objects
-        view.base[:] = views.filled(fifo.shape, fifo.element, initial).base
+        views.fill(view, initial)
     lane.produced = min(len(fifo.initial), lane.depth)
 
 

@@ -1,4 +1,4 @@
-"""Which files a process reads: what it opens, and what it imports."""
+"""What a check reads: the files that it opens, the modules that it imports, and what it looks for in vain."""
 
 from __future__ import annotations
 
@@ -8,67 +8,101 @@ import sysconfig
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from aiebuild.errors import Location
+from aiebuild.generate.recorder import Recorder
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_PACKAGE = Path(__file__).resolve().parents[1]
-DEVICES = (Path("/proc"), Path("/sys"), Path("/dev"))
+PACKAGE = Path(__file__).resolve().parents[1]
+_SPELT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 - as it was imported, links kept
+IDENTIFIED = ("numpy", "numpy.libs", "ml_dtypes")
+"""What the identity of the run stands for by its version, below the folders of installed packages."""
 
 
-class Reads:
-    """Records what this process opens from now on; it cannot be switched off again."""
+class Reads(Recorder):
+    """Records what this process reads of the project and of what is installed, from `install` on; there is no end.
+
+    It is the generators' recorder, except that aiebuild is no part of the project even where it lies inside.
+    """
 
     def __init__(self) -> None:
-        self._seen: dict[str, None] = {}
-        self._before = frozenset(sys.modules)
-        sys.addaudithook(self._hook)
+        super().__init__(str(Path.cwd()), "")
+        self._loaded_before = frozenset(sys.modules)
 
-    def _hook(self, event: str, arguments: tuple[object, ...]) -> None:
-        if event != "open":
-            return
-        path, mode, flags = arguments
-        if isinstance(path, (str, bytes, os.PathLike)) and not _writes(mode, flags):
-            self._seen[os.fsdecode(path)] = None
+    def is_own(self, path: str) -> bool:
+        """Return whether an absolute path is one of the project's own."""
+        return super().is_own(path) and not f"{path}{os.sep}".startswith((f"{_SPELT}{os.sep}", f"{PACKAGE}{os.sep}"))
 
-    def files(self, without: Iterable[Path]) -> list[str]:
-        """Return the files that were read: the project's relative to the current folder, others absolute, sorted.
+    def found(self, without: Iterable[Path]) -> dict[str, list[str]]:
+        """Return what a depfile says: `files`, `absent` and `folders`, the project's relative to the current folder.
 
         Left out are: Python's own library, aiebuild, NumPy and ml_dtypes (their versions are part of the step's
-        identity), compiled Python, devices, and what lies in `without`.
+        identity), what was loaded before, devices, and what lies in `without`.
         """
-        # An extension module is mapped into memory, not opened.
-        modules = [module for name, module in list(sys.modules.items()) if name not in self._before]
-        imported = [module.__file__ for module in modules if getattr(module, "__file__", None)]
-        here = Path.cwd()
-        left_out = [_PACKAGE, *identified(), *DEVICES, *(path.resolve() for path in without)]
-        found = set()
-        for name in (*self._seen, *(name for name in imported if name)):
-            path = Path(name).absolute()
-            if path.suffix == ".pyc" or not path.is_file():
-                continue
-            if not any(path.resolve().is_relative_to(each) for each in left_out):
-                found.add(path.relative_to(here).as_posix() if path.is_relative_to(here) else str(path))
-        return sorted(found)
+        said = self.closure()
+        left_out = Folders([PACKAGE, *identified(), *without])
+        seen = {path for path, read in self.opened.items() if read} | self._imported()
+        found = {**said, "files": [path for path in said["files"] if path in seen]}
+        return {
+            name: sorted(self._named(path) for path in found[name] if not left_out.hold(path))
+            for name in ("files", "absent", "folders")
+        }
+
+    def _named(self, path: str) -> str:
+        """Return an absolute path as depfiles have it; `project_path` is ten times as slow, and the paths are many."""
+        start = self.root.rstrip(os.sep) + os.sep
+        return path[len(start) :] if path.startswith(start) else "." if path == self.root else path
+
+    def _imported(self) -> set[str]:
+        """Return the files of the modules that were imported; an extension is mapped into memory, not opened."""
+        modules = [module for name, module in list(sys.modules.items()) if name not in self._loaded_before]
+        names = [getattr(module, "__file__", None) for module in modules]
+        return {self.absolute(name) for name in names if isinstance(name, str)}
+
+    def notes(self) -> list[str]:
+        """Return a line about each thing that the check did and after which not everything is seen."""
+        return [_note(*warning) for warning in sorted(self.warnings)]
 
 
-def _writes(mode: object, flags: object) -> bool:
-    """Return whether a file is opened to be written; `os.open` gives flags and no mode."""
-    if isinstance(mode, str):
-        return bool(set(mode) & set("wax+"))
-    return isinstance(flags, int) and bool(flags & (os.O_WRONLY | os.O_RDWR))
+def _note(what: str, file: str, line: int) -> str:
+    unseen = "that file" if what.startswith("writes") else "what that reads"
+    return f"{Location(file, line)}: warning: the check {what}: the build does not see {unseen}"
+
+
+class Folders:
+    """Folders, and files, that hold a path or do not; a link to one of them counts as well."""
+
+    def __init__(self, folders: Iterable[Path]) -> None:
+        self._folders = tuple(dict.fromkeys(f"{folder.resolve()}{os.sep}" for folder in folders))
+        # Resolving costs more than all the rest: each folder is resolved once.
+        self._resolved: dict[str, str] = {}
+
+    def hold(self, path: str) -> bool:
+        """Return whether an absolute path is one of the folders, or lies in one."""
+        folder, _, name = path.rpartition(os.sep)
+        if folder not in self._resolved:
+            self._resolved[folder] = os.path.realpath(folder or os.sep).rstrip(os.sep)
+        return f"{self._resolved[folder]}{os.sep}{name}{os.sep}".startswith(self._folders)
 
 
 def identified() -> list[Path]:
-    """Return the folders whose contents the identity of a run already stands for."""
-    library = {Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib")}
-    packages = {Path(sysconfig.get_path(name)).resolve() for name in ("purelib", "platlib")}
-    known = [package / name for package in packages for name in ("numpy", "numpy.libs", "ml_dtypes")]
-    return [*(entry for folder in library for entry in _without_packages(folder)), *known]
+    """Return the folders of installed packages whose version the identity of a run stands for."""
+    packages = {Path(sysconfig.get_path(name)) for name in ("purelib", "platlib")}
+    loaded = [getattr(sys.modules.get(name), "__file__", None) for name in IDENTIFIED]
+    packages |= {Path(file).parents[1] for file in loaded if file}
+    return [package / name for package in sorted(packages) for name in IDENTIFIED]
 
 
-def _without_packages(library: Path) -> list[Path]:
-    """Return what a library's folder holds, except the folder of installed packages below it."""
-    return [entry for entry in library.iterdir() if entry.name not in {"site-packages", "dist-packages"}]
+def search_installed_only() -> str:
+    """Take the current folder, and the one that aiebuild lies in, from where modules are searched; return the latter.
+
+    So no module that somebody may add there could hide one that we or NumPy import. Of aiebuild, more modules are found
+    once a first one is imported.
+    """
+    beside = str(PACKAGE.parent)
+    sys.path[:] = [entry for entry in sys.path if entry and os.path.realpath(entry) != beside]
+    return os.path.dirname(_SPELT)  # noqa: PTH120 - see above
 
 
 def installed(here: Path) -> list[Path]:

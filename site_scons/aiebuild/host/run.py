@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import struct
 import subprocess
 import sys
 import tempfile
@@ -18,16 +17,16 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from aiebuild.errors import RunError
+from aiebuild.errors import Location, RunError
 from aiebuild.files import write_atomically
 from aiebuild.host import job as jobs
+from aiebuild.host import status
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from aiebuild.host.job import Job
 
-_STATUS = struct.Struct("<ii")
 _GRACE = 1.0
 """Seconds that the child has, beyond the limit, to say itself where it was."""
 
@@ -43,8 +42,8 @@ class Reported(Exception):  # noqa: N818 - it is no error, it says that one was 
     """The child has shown what is wrong."""
 
 
-def run(job: Job, depfile: Path | None, trace: Path | None) -> None:
-    """Run a job and write its result, its depfile and its trace.
+def run(job: Job, depfile: Path | None, trace: Path | None) -> str:
+    """Run a job and write its result, its depfile and its trace; return the line for people.
 
     Raises:
         RunError: the child crashed, or did not end in time.
@@ -60,6 +59,7 @@ def run(job: Job, depfile: Path | None, trace: Path | None) -> None:
     if depfile is not None:
         write_atomically(depfile, job.file(jobs.DEPFILE).read_bytes())
     write_atomically(job.output, job.file(jobs.RESULT).read_bytes())
+    return job.file(jobs.LINE).read_text(encoding="utf-8")
 
 
 @contextmanager
@@ -70,7 +70,7 @@ def private_folder() -> Iterator[str]:
 
 
 def _prepare(job: Job) -> None:
-    job.file(jobs.STATUS).write_bytes(_STATUS.pack(-1, -1))
+    job.file(jobs.STATUS).write_bytes(status.empty())
 
 
 def _wait(job: Job) -> int:
@@ -83,14 +83,14 @@ def _wait(job: Job) -> int:
     watch = _Watch(job, child)
     try:
         # Without a limit of its own: Python would look for the child's end only every 50 ms.
-        status = child.wait()
+        ended = child.wait()
     finally:
         watch.over.set()
         _end(child)
         signal.signal(signal.SIGTERM, before)
     if watch.killed:
-        raise _too_long(job)
-    return status
+        raise _failed(job, f"was still running after {job.timeout:g} s", jobs.LONGER)
+    return ended
 
 
 class _Watch:
@@ -126,16 +126,15 @@ def _end(child: subprocess.Popen[bytes]) -> None:
         child.wait()
 
 
-def _finish(job: Job, status: int) -> None:
-    """Turn the exit status into an error, unless all is well."""
-    ended = job.file(jobs.ENDED).exists()
-    if status == 0 and ended:
+def _finish(job: Job, ended: int) -> None:
+    """Turn the exit status, negative for a signal, into an error, unless all is well."""
+    said, good = job.file(jobs.ENDED).exists(), job.file(jobs.LINE).exists()
+    if ended == 0 and said and good:
         return
-    if ended and status == 1:
+    if said and not good:
         raise Reported
-    if status < 0:
-        raise RunError(f"{_what_ran(job)} crashed ({_signal_name(-status)})")
-    raise RunError(f"{_what_ran(job)} ended the process with exit status {status}")
+    how = f"crashed ({_signal_name(-ended)})" if ended < 0 else f"ended the process with exit status {ended}"
+    raise _failed(job, how)
 
 
 def _signal_name(number: int) -> str:
@@ -145,18 +144,17 @@ def _signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-def _too_long(job: Job) -> RunError:
-    return RunError(
-        f"{_what_ran(job)} was still running after {job.timeout:g} s",
-        hint="if it needs that long, give Design(...) a larger run_timeout=",
-    )
-
-
-def _what_ran(job: Job) -> str:
-    """Return the call of a kernel that was going on, as the child noted it before it began."""
-    core, site = _STATUS.unpack(job.file(jobs.STATUS).read_bytes()[: _STATUS.size])
-    if core < 0 or not job.file(jobs.SITES).exists():
-        return "the run, outside any kernel,"
+def _failed(job: Job, how: str, hint: str = "") -> RunError:
+    """Return the error of a run that did not say itself what went wrong, at the call of a kernel that it noted."""
+    call = status.read(job.file(jobs.STATUS).read_bytes())
+    if call is None or not job.file(jobs.SITES).exists():
+        return RunError(f"the run, outside any kernel, {how}", hint=hint)
     known = json.loads(job.file(jobs.SITES).read_bytes())
-    function, _, place = known["sites"][site].partition(" at ")
-    return f"kernel {function} called by core {tuple(known['cores'][core])} at {place}"
+    function, _, place = known["sites"][call.site].partition(" at ")
+    where, called = Location(place), f"called by core {tuple(known['cores'][call.core])}"
+    if call.runs:
+        return RunError(f"kernel {function} {called} {how}", where, hint)
+    if hint:
+        return RunError(f"the run, outside any kernel, {how}", hint=hint)
+    likely = f"the last kernel that ran, {function} {called} at {place}, is the likely cause"
+    return RunError(f"the run, outside any kernel, {how}", where, f"{likely}: it may have left its buffers")

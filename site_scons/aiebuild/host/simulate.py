@@ -18,12 +18,14 @@ from aiebuild.host.translate import translate
 from aiebuild.mlir.ir import Module
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from aiebuild.errors import Location
     from aiebuild.host import plan
     from aiebuild.host.plan import Plan, Tile
+    from aiebuild.host.views import View
 
     Trace = Callable[[dict[str, object]], None] | None
 
@@ -59,15 +61,38 @@ class Program:
 
 
 @dataclass(frozen=True)
+class Early:
+    """A transfer into an argument, by its place, that the host would read too early on the NPU.
+
+    `missing` is what the sequence would have to say to wait for it; `where` is the line that queues it.
+    """
+
+    argument: int
+    fifo: str
+    missing: str
+    where: Location | None = None
+
+    def note(self, name: str) -> str:
+        """Return what there is to say about it; `name` is that of the argument."""
+        place = f"{self.where}: " if self.where else ""
+        return (
+            f"{place}note: the sequence does not wait for this transfer of `{self.fifo}` into {name}: here it was "
+            f"complete, on the NPU the host may read {name} too early; add {self.missing}"
+        )
+
+
+@dataclass(frozen=True)
 class Outcome:
     """What a run left.
 
     `arrays` are the arguments afterwards, flat, in the order of the sequence. `unfinished` has a sentence about each
     transfer into them that was not waited for and had not moved all of its elements when nothing could move any more.
+    `early` are the transfers into them that were not waited for either, and did end.
     """
 
     arrays: tuple[NDArray[Any], ...]
     unfinished: tuple[str, ...] = ()
+    early: tuple[Early, ...] = ()
 
 
 def simulate(
@@ -125,7 +150,28 @@ def run(
         _run(machine, program)
     if not host.done:
         raise report.deadlock(machine.scheduler, program.places)
-    return Outcome(tuple(view.base for view in arguments), machine.host.unfinished())
+    _check_guards(machine, program)
+    early = tuple(dict.fromkeys(_early(machine, program, arguments)))
+    return Outcome(tuple(view.base for view in arguments), machine.host.unfinished(), early)
+
+
+def _early(machine: Machine, program: Program, arguments: list[View]) -> Iterator[Early]:
+    for queue, transfer in machine.host.early():
+        place = next(number for number, view in enumerate(arguments) if view.base is transfer.array)
+        yield Early(place, queue.name, transfer.missing, program.places.op(transfer.line)[1])
+
+
+def _check_guards(machine: Machine, program: Program) -> None:
+    """Look at the zones of all buffers: a kernel may have written around one that it was not given."""
+    damaged = next((guard for guard in machine.guards if not guard.intact), None)
+    if damaged is None:
+        return
+    call = machine.kernels.noted.last()
+    hint = ""
+    if call is not None:
+        function, _, place = program.sites[call.site].partition(" at ")
+        hint = f"the last kernel that ran was {function}, called by core {machine.kernels.cores[call.core]} at {place}"
+    raise RunError(f"a kernel wrote {damaged.damage()} of a buffer that it was not given ({damaged.what})", hint=hint)
 
 
 def _run(machine: Machine, program: Program) -> None:

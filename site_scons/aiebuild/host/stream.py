@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from aiebuild.errors import Location
     from aiebuild.host.fifo import Lane
     from aiebuild.host.scheduler import Waits
 
@@ -217,7 +216,10 @@ class PoolSink(_Pool):
 
 
 class Transfer(Waitable):
-    """What the host asked one channel to move; `pieces` are data layouts of a flat array."""
+    """What the host asked one channel to move; `pieces` are data layouts of a flat array.
+
+    `line` is that of the translated text which queued it, `missing` what a sequence would have to say to wait for it.
+    """
 
     def __init__(
         self, name: str, array: NDArray[Any], pieces: list[tuple[int, tuple[int, ...], tuple[int, ...]]]
@@ -230,8 +232,9 @@ class Transfer(Waitable):
         self.moved = 0
         self.done = False
         self.token = False
-        self.where: Location | None = None
         self.number = 0
+        self.line = 0
+        self.missing = ""
 
     def why(self) -> str:
         """Return how far it got."""
@@ -239,7 +242,10 @@ class Transfer(Waitable):
 
 
 class HostQueue(Waitable):
-    """The side of a shim DMA at the host's memory: transfers one after the other, in the order they were asked for."""
+    """The side of a shim DMA at the host's memory: transfers one after the other, in the order they were asked for.
+
+    `waited` is the number of the last one that the host waited for; those before it are then over as well.
+    """
 
     def __init__(self, name: str, direction: str, tile: tuple[int, int], unit: int, trace: Trace = None) -> None:
         super().__init__()
@@ -250,6 +256,7 @@ class HostQueue(Waitable):
         self.blocked: Waits = self
         self.queue: deque[Transfer] = deque()
         self.started = 0
+        self.waited = 0
         self.trace = trace
         self.layouts: dict[tuple[Any, ...], Places] = {}
         self._steps: Iterator[tuple[int, Places]] = iter(())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from aiebuild.host import elements, support
+from aiebuild.host import elements, guards, support
 from aiebuild.host.shapes import row_major
 from aiebuild.host.support import Fault
 
@@ -23,15 +23,22 @@ class View:
     """A memref.
 
     `flat` reaches the elements from the first one of the view on: a memoryview for integers (an access costs least
-    and gives a Python int), else the NumPy array (an access gives a scalar of that type).
+    and gives a Python int), else the NumPy array (an access gives a scalar of that type). `guard` surrounds the whole
+    buffer that the view is a part of; the host's arrays, which no kernel sees, have none.
     """
 
-    __slots__ = ("_address", "base", "flat", "offset", "shape", "strides")
+    __slots__ = ("_address", "base", "flat", "guard", "offset", "shape", "strides")
 
     def __init__(
-        self, base: NDArray[Any], shape: tuple[int, ...], strides: tuple[int, ...] | None = None, offset: int = 0
+        self,
+        base: NDArray[Any],
+        shape: tuple[int, ...],
+        strides: tuple[int, ...] | None = None,
+        offset: int = 0,
+        guard: guards.Guard | None = None,
     ) -> None:
         self.base = base
+        self.guard = guard
         self.offset = offset
         self.shape = shape
         self.strides = row_major(shape) if strides is None else strides
@@ -68,21 +75,33 @@ class View:
         return np.lib.stride_tricks.as_strided(part, self.shape, steps)
 
 
-def allocate(shape: tuple[int, ...], element: str) -> View:
-    """Return a new buffer of zeros, aligned as kernels may rely on (an AIE vector has 32 or 64 bytes)."""
+def allocate(shape: tuple[int, ...], element: str, name: str = "memref.alloc") -> View:
+    """Return a new buffer of zeros, guarded, and aligned as kernels may rely on (an AIE vector has 32 or 64 bytes).
+
+    Args:
+        shape: its shape.
+        element: its element type.
+        name: what messages call it.
+    """
     dtype = support.dtype(element)
     size = math.prod(shape) * dtype.itemsize
-    memory = np.zeros(size + _ALIGNMENT, np.uint8)
-    start = -int(memory.ctypes.data) % _ALIGNMENT
-    return View(memory[start : start + size].view(dtype), shape)
+    memory = np.zeros(size + 2 * guards.SIZE + _ALIGNMENT, np.uint8)
+    start = guards.SIZE + -int(memory.ctypes.data) % _ALIGNMENT
+    guard = guards.Guard(memory, start, size, f"{name}, {math.prod(shape)} x {element}")
+    return View(memory[start : start + size].view(dtype), shape, guard=guard)
 
 
-def filled(shape: tuple[int, ...], element: str, initial: str) -> View:
+def filled(shape: tuple[int, ...], element: str, initial: str, name: str) -> View:
     """Return a new buffer with the given content: the bytes of all elements or of one, as hexadecimal digits."""
-    view = allocate(shape, element)
+    view = allocate(shape, element, name)
     if initial:
-        view.base[:] = np.frombuffer(bytes.fromhex(initial), view.base.dtype)
+        fill(view, initial)
     return view
+
+
+def fill(view: View, content: str) -> None:
+    """Fill a whole buffer: with the bytes of all its elements or of one, as hexadecimal digits."""
+    view.base[:] = np.frombuffer(bytes.fromhex(content), view.base.dtype)
 
 
 def subview(
@@ -105,7 +124,7 @@ def subview(
         strides.append(view.strides[place] * step)
     kept = [place for place in range(len(sizes)) if place not in dropped]
     shape = tuple(sizes[place] for place in kept)
-    return View(view.base, shape, tuple(strides[place] for place in kept), start)
+    return View(view.base, shape, tuple(strides[place] for place in kept), start, view.guard)
 
 
 def cast(view: View, shape: tuple[int | None, ...]) -> View:
@@ -127,8 +146,8 @@ def collapse(view: View, groups: tuple[tuple[int, ...], ...]) -> View:
         shape.append(math.prod(view.shape[place] for place in group))
         strides.append(view.strides[inner[-1]])
     if not groups:
-        return View(view.base, (), (), view.offset)
-    return View(view.base, tuple(shape), tuple(strides), view.offset)
+        return View(view.base, (), (), view.offset, view.guard)
+    return View(view.base, tuple(shape), tuple(strides), view.offset, view.guard)
 
 
 def expand(view: View, groups: tuple[tuple[int, ...], ...], shape: tuple[int, ...]) -> View:
@@ -140,7 +159,7 @@ def expand(view: View, groups: tuple[tuple[int, ...], ...], shape: tuple[int, ..
             raise Fault(f"dimension {place} has {view.shape[place]} elements, not {'x'.join(map(str, sizes))}")
         for member, dense in zip(group, row_major(sizes), strict=True):
             strides[member] = dense * view.strides[place]
-    return View(view.base, shape, tuple(strides), view.offset)
+    return View(view.base, shape, tuple(strides), view.offset, view.guard)
 
 
 def reinterpret(view: View, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> View:
@@ -148,7 +167,7 @@ def reinterpret(view: View, offset: int, shape: tuple[int, ...], strides: tuple[
     last = offset + sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True))
     if offset < 0 or last >= len(view.base):
         raise Fault(f"a view outside a buffer: elements {offset} to {last} of {len(view.base)}")
-    return View(view.base, shape, strides, offset)
+    return View(view.base, shape, strides, offset, view.guard)
 
 
 def copy(source: View, target: View) -> None:

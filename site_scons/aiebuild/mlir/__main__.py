@@ -1,4 +1,4 @@
-"""The MLIR steps of a build as commands: `python -m aiebuild.mlir render ...`, `... normalise ...`.
+"""The MLIR steps of a build as commands: `python -m aiebuild.mlir render|normalise|link|check|outline|split ...`.
 
 Exit status: 0 good; 1 for an error of the user's, said on stderr, with no output left; 2 for wrong usage.
 Each command imports only what it needs.
@@ -7,47 +7,31 @@ Each command imports only what it needs.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aiebuild import environment
 from aiebuild.errors import AieBuildError, CheckError, Location, MlirError
 from aiebuild.files import write_atomically
+from aiebuild.mlir import services_cli
+from aiebuild.mlir.command import (
+    STANDARD_OUTPUT,
+    Command,
+    Outputs,
+    declare_native_tools,
+    native_tools,
+    read_module,
+    read_text,
+    refuse,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from aiebuild.mlir.facts import Facts
     from aiebuild.mlir.ir import Module
-    from aiebuild.mlir.native import NativeTool
-
-Outputs = dict[Path, str]
-"""The text of each file to write."""
-
-
-class RefusedError(AieBuildError):
-    """All that is wrong with a module."""
-
-    def __init__(self, errors: Sequence[AieBuildError]) -> None:
-        super().__init__(errors[0].message, errors[0].where, errors[0].hint)
-        self.errors = tuple(errors)
-
-    def __str__(self) -> str:
-        """Return one message after the other."""
-        return "\n".join(str(error) for error in self.errors)
-
-
-@dataclass(frozen=True)
-class Command:
-    """A subcommand: its options, which of them name outputs, and what it writes."""
-
-    help: str
-    declare: Callable[[argparse.ArgumentParser], None]
-    outputs: tuple[str, ...]
-    run: Callable[[argparse.Namespace], Outputs]
+    from aiebuild.mlir.lines import Line
 
 
 def main(argv: Sequence[str]) -> int:
@@ -56,11 +40,14 @@ def main(argv: Sequence[str]) -> int:
     command = COMMANDS[options.command]
     for name in command.outputs:
         path: Path | None = getattr(options, name)
-        if path is not None:
+        if path is not None and not path.is_dir():
             path.unlink(missing_ok=True)
     try:
         for path, text in command.run(options).items():
-            write_atomically(path, text)
+            if path == STANDARD_OUTPUT:
+                sys.stdout.write(text)
+            else:
+                write_atomically(path, text)
     except AieBuildError as error:
         print(error, file=sys.stderr)
         return 1
@@ -88,17 +75,18 @@ def _declare_render(parser: argparse.ArgumentParser) -> None:
 
 def _render(options: argparse.Namespace) -> Outputs:
     from aiebuild.mlir import depfile  # noqa: PLC0415 - only this command needs it
+    from aiebuild.mlir.lines import to_json  # noqa: PLC0415 - the same
     from aiebuild.mlir.template import render  # noqa: PLC0415 - the same
     from aiebuild.parameters import Parameters  # noqa: PLC0415 - the same
 
     try:
-        parameters = Parameters.from_json(_read(options.parameters))
+        parameters = Parameters.from_json(read_text(options.parameters))
     except (ValueError, KeyError, TypeError):
         raise MlirError("this is not a parameters file", Location(str(options.parameters))) from None
     rendered = render(options.template, parameters, options.search)
     written = {options.output: rendered.text}
     if options.lines:
-        written[options.lines] = json.dumps(rendered.lines) + "\n"
+        written[options.lines] = to_json(rendered.lines)
     if options.depfile:
         written[options.depfile] = depfile.text(rendered.read, rendered.absent)
     return written
@@ -123,15 +111,33 @@ def _declare_normalise(parser: argparse.ArgumentParser) -> None:
         metavar="FILE:LINE",
         help=f"where the recipe asks for the design; {environment.RECIPE_VARIABLE} in a build",
     )
-    parser.add_argument("--aie-opt", metavar="PROGRAM", help="reads what the built-in reader does not know")
-    parser.add_argument("--mlir-opt", metavar="PROGRAM", help="the same, for modules without aie and aiex")
+    parser.add_argument(
+        "--import",
+        dest="imports",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="a module whose functions this one may use: they become part of it",
+    )
+    parser.add_argument(
+        "--known",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="a module that is not linked here: messages say what it defines",
+    )
+    declare_native_tools(parser)
     parser.add_argument("--device", metavar="NAME", help="the device that aie.device must name")
     parser.add_argument(
         "--sequences",
         metavar="A,B",
         help="the runtime sequences that the contract names, separated by commas",
     )
-    parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="the generic text")
+    parser.add_argument(
+        "-o", "--output", type=Path, default=STANDARD_OUTPUT, metavar="FILE", help="the generic text; `-`: print it"
+    )
     parser.add_argument("--facts", type=Path, metavar="FILE", help="what later steps need to know, JSON")
 
 
@@ -141,32 +147,47 @@ def _normalise(options: argparse.Namespace) -> Outputs:
     from aiebuild.mlir.write import write  # noqa: PLC0415 - the same
 
     lines = _lines(options.lines) if options.lines else None
-    text = _read(options.text)
-    module = normalise(text, str(options.text), lines=lines, native=_native_tools(options))
-    _refuse(_static_errors(module, options))
-    found = facts(module)
-    _refuse(_contract_errors(found, module, options))
+    text = read_text(options.text)
+    module = normalise(text, str(options.text), lines=lines, native=native_tools(options))
+    _import(module, options)
+    refuse(_static_errors(module, options))
     written = {options.output: write(module, locations=True)}
+    if _is_kernel(module, options):
+        return written
+    found = facts(module)
+    refuse(_contract_errors(found, module, options))
     if options.facts:
         written[options.facts] = found.to_json()
     return written
 
 
-def _native_tools(options: argparse.Namespace) -> tuple[NativeTool, ...]:
-    if not (options.mlir_opt or options.aie_opt):
-        return ()
-    from aiebuild.mlir.native import NativeTool  # noqa: PLC0415 - only needed where there are such tools
+def _import(module: Module, options: argparse.Namespace) -> None:
+    """Link what the module needs of the modules that it may use."""
+    if not options.imports:
+        return
+    from aiebuild.mlir.link import link_into  # noqa: PLC0415 - only needed where there are imports
 
-    tools = ((options.mlir_opt, {"upstream"}), (options.aie_opt, {"aie", "upstream"}))
-    return tuple(NativeTool((program,), frozenset(dialects)) for program, dialects in tools if program)
+    link_into(module, [read_module(path, native_tools(options)) for path in options.imports], None, needed_only=True)
+
+
+def _is_kernel(module: Module, options: argparse.Namespace) -> bool:
+    """Tell whether this is no design: it has no device, and nothing is asked of one."""
+    asked = options.facts or options.device or options.sequences
+    return not asked and not any(op.name == "aie.device" for op in module.op.body)
 
 
 def _static_errors(module: Module, options: argparse.Namespace) -> list[CheckError]:
     from aiebuild.mlir.check import check_module  # noqa: PLC0415 - only this command needs it
     from aiebuild.mlir.limits import check_limits  # noqa: PLC0415 - the same
+    from aiebuild.mlir.merge import check_merge  # noqa: PLC0415 - the same
 
     declared = None if options.link_anything else options.declared
-    return [*check_module(module, declared, _recipe(options.recipe)), *check_limits(module)]
+    known = [read_module(path, native_tools(options)) for path in options.known]
+    return [
+        *check_module(module, declared, _recipe(options.recipe), known),
+        *check_limits(module),
+        *check_merge(module),
+    ]
 
 
 def _recipe(text: str) -> Location | None:
@@ -203,24 +224,11 @@ def _sequence_errors(wanted: tuple[str, ...], names: tuple[str, ...], found: Fac
     return [CheckError(message, stray[0] if stray else Location(module.file), hint)]
 
 
-def _refuse(errors: Sequence[AieBuildError]) -> None:
-    if errors:
-        raise RefusedError(errors)
+def _lines(path: Path) -> list[Line]:
+    from aiebuild.mlir.lines import from_json  # noqa: PLC0415 - only this command needs it
 
-
-def _read(path: Path) -> str:
     try:
-        with path.open(encoding="utf-8", newline="") as stream:
-            return stream.read()
-    except OSError as error:
-        raise MlirError(f"cannot be read: {error.strerror}", Location(str(path))) from None
-    except UnicodeDecodeError:
-        raise MlirError("is not UTF-8 text", Location(str(path))) from None
-
-
-def _lines(path: Path) -> list[tuple[str, int]]:
-    try:
-        return [(file, line) for file, line in json.loads(_read(path))]
+        return from_json(read_text(path))
     except (ValueError, TypeError):
         raise MlirError("this does not say where lines came from", Location(str(path))) from None
 
@@ -233,7 +241,11 @@ COMMANDS = {
         ("output", "facts"),
         _normalise,
     ),
+    **services_cli.COMMANDS,
 }
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(130)

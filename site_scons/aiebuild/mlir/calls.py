@@ -1,36 +1,49 @@
-"""Checks of names and calls: symbols, `func.call`, and the files that `link_with` names."""
+"""Checks of names and calls: symbols, calls, and the files that `link_with` names."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aiebuild.errors import CheckError, Location, did_you_mean, nearest
+from aiebuild.errors import CheckError, Location, MlirError, nearest
 from aiebuild.mlir import attributes
-from aiebuild.mlir.fabric import fabrics, reference, symbol, where
+from aiebuild.mlir.fabric import fabrics, where
 from aiebuild.mlir.facts import external_calls, link_with
+from aiebuild.mlir.lookup import Scopes
+from aiebuild.mlir.problems import Problem
+from aiebuild.mlir.signatures import Signature, differences, read_signature, signature
+from aiebuild.mlir.symbols import Use, is_function, symbol_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from aiebuild.mlir.ir import Module, Op
 
-_TABLES = ("builtin.module", "aie.device")
-"""The ops that are symbol tables: a name is looked up in the nearest one, and nowhere else."""
+_CALLS = {
+    "func.call": ("callee", "func.func"),
+    "func.constant": ("value", "func.func"),
+    "llvm.call": ("callee", "llvm.func"),
+    "llvm.invoke": ("callee", "llvm.func"),
+    "async.call": ("callee", "async.func"),
+    "tt.call": ("callee", "tt.func"),
+}
+"""Ops that name a function: the entry that does, and the kind of function that it must be."""
 
 
-def check_symbols(module: Module) -> Iterator[CheckError]:
+def check_symbols(scopes: Scopes) -> Iterator[Problem]:
     """Yield an error for each name that one symbol table defines twice.
 
     An `aie.device` without a name is `@main`, as in mlir-aie.
     """
-    for table in _tables(module):
+    module = scopes.module
+    for table in scopes.tables:
         first: dict[str, Op] = {}
         for op in table.body:
-            name = symbol(op) or ("main" if op.name == "aie.device" else None)
+            name = symbol_name(op)
             if name is None:
                 continue
             if name in first:
-                yield CheckError(
+                yield Problem(
+                    "E-SYM-DUP",
                     f"@{name} is defined twice",
                     where(module, op),
                     f"the first one is at {where(module, first[name])} ({first[name].name})",
@@ -38,20 +51,31 @@ def check_symbols(module: Module) -> Iterator[CheckError]:
             first.setdefault(name, op)
 
 
-def check_calls(module: Module) -> Iterator[CheckError]:
-    """Yield an error for each `func.call` of what is not there, is no function, or has other types."""
-    for call in module.walk():
-        if call.name == "func.call":
-            yield from _check_call(module, call)
+def check_calls(scopes: Scopes) -> Iterator[CheckError]:
+    """Yield an error for each call of what is not there, is no function, or has other types."""
+    for op in scopes.module.walk():
+        if op.name in _CALLS:
+            yield from _check_call(scopes, op)
 
 
-def check_link_files(module: Module, declared: Sequence[str] | None, recipe: Location | None) -> Iterator[CheckError]:
+def is_call(use: Use) -> bool:
+    """Tell whether `check_calls` looks at this reference."""
+    return use.op.name in _CALLS and _CALLS[use.op.name][0] == use.entry
+
+
+def check_link_files(
+    module: Module,
+    declared: Sequence[str] | None,
+    recipe: Location | None,
+    scopes: Scopes | None = None,
+) -> Iterator[CheckError]:
     """Yield an error for each called declaration that no file defines, and each file that no recipe declares.
 
     Args:
         module: the design.
         declared: names of the files that the recipe links; None where there is no recipe to compare with.
         recipe: the line of the recipe, for the hint.
+        scopes: the module's tables, with the other modules that hints may name.
     """
     for op in module.walk():
         file = link_with(op) if op.name in ("func.func", "aie.core") else None
@@ -61,23 +85,24 @@ def check_link_files(module: Module, declared: Sequence[str] | None, recipe: Loc
                 where(module, op),
                 _declared_hint(file, declared, recipe),
             )
-    yield from _check_undefined(module, declared)
+    yield from _check_undefined(scopes or Scopes(module), declared)
 
 
-def _check_undefined(module: Module, declared: Sequence[str] | None) -> Iterator[CheckError]:
+def _check_undefined(scopes: Scopes, declared: Sequence[str] | None) -> Iterator[CheckError]:
     """Yield an error for each declaration that a core calls and that names no file."""
     reported: set[int] = set()
-    for fabric in fabrics(module):
+    for fabric in fabrics(scopes.module):
         for core in fabric.cores:
             for name, op in external_calls(fabric, core).items():
                 if link_with(op) or link_with(core) or id(op) in reported:
                     continue
                 reported.add(id(op))
                 file = declared[0] if declared else "kernel.o"
-                yield CheckError(
+                yield Problem(
+                    "E-CALL-UNDEF",
                     f"@{name} is called, but nothing defines it: its declaration names no file",
-                    where(module, op),
-                    f'name the object that defines it: attributes {{link_with = "{file}"}}',
+                    where(scopes.module, op),
+                    scopes.elsewhere(name) or f'name the object that defines it: attributes {{link_with = "{file}"}}',
                 )
 
 
@@ -91,133 +116,93 @@ def _declared_hint(file: str, declared: Sequence[str], recipe: Location | None) 
     return f"{start}declared files: {', '.join(declared)}{place}"
 
 
-def _tables(module: Module) -> Iterator[Op]:
-    """Yield the symbol tables, outer ones first."""
-    yield module.op
-    yield from (op for op in module.walk() if op.name in _TABLES)
-
-
-def _table_of(op: Op, module: Module) -> Op:
-    """Return the nearest symbol table around an op."""
-    above = op.parent_op
-    while above is not None and above.name not in _TABLES:
-        above = above.parent_op
-    return above or module.op
-
-
-def _symbols(table: Op) -> dict[str, Op]:
-    """Return the names that a table defines."""
-    found: dict[str, Op] = {}
-    for op in table.body:
-        name = symbol(op)
-        if name is not None:
-            found.setdefault(name, op)
-    return found
-
-
-def _look_up(table: Op, path: str) -> Op | None:
-    """Return the op that `a` or `a::b` names in a table."""
-    first, _, rest = path.partition("::")
-    found = _symbols(table).get(first)
-    return found if found is None or not rest else _look_up(found, rest)
-
-
-def _check_call(module: Module, call: Op) -> Iterator[CheckError]:
+def _check_call(scopes: Scopes, call: Op) -> Iterator[CheckError]:
     """Check one call."""
-    name = reference(call, "callee")
-    table = _table_of(call, module)
-    callee = _look_up(table, name)
+    entry, kind = _CALLS[call.name]
+    text = call.get(entry)
+    if text is None:
+        return  # an indirect call: its callee is a value
+    try:
+        path = tuple(attributes.symbol(text).split("::"))
+    except MlirError:
+        path = (attributes.string(text),)
+    use = Use(call, entry, path)
+    callee = scopes.resolve(use)
+    name = "::".join(path)
     if callee is None:
-        yield _undefined(module, call, table, name)
-    elif callee.name != "func.func":
-        yield CheckError(
-            f"@{name} is not a function: it is an {callee.name}, defined at {where(module, callee)}",
-            where(module, call),
-            _functions_hint(table, name),
+        yield undefined(scopes, use, "is called, but not declared")
+    elif callee.name != kind and not (is_function(callee) and _is_foreign(callee)):
+        yield Problem(
+            "E-CALL-KIND",
+            f"@{name} is not a function: it is an {callee.name}, defined at {where(scopes.module, callee)}"
+            if not is_function(callee)
+            else f"@{name} is a {callee.name}, which {call.name} cannot call: it calls {kind}",
+            where(scopes.module, call),
+            scopes.nearest(scopes.table_of(call), name) if not is_function(callee) else "",
         )
     else:
-        yield from _check_types(module, call, callee, name)
+        yield from _check_types(scopes.module, call, callee, name)
 
 
-def _undefined(module: Module, call: Op, table: Op, name: str) -> CheckError:
-    """Return the error of a call of what its symbol table does not have; it may be in another one."""
-    for other in _tables(module):
-        if other is table or _look_up(other, name) is None:
+def _is_foreign(callee: Op) -> bool:
+    """Tell whether the function is of a dialect of which nothing is known here."""
+    return callee.name not in {kind for _, kind in _CALLS.values()} | {"gpu.func"}
+
+
+def undefined(scopes: Scopes, use: Use, what: str) -> Problem:
+    """Return the error of a reference to what its symbol table does not have; it may be in another one."""
+    module, table, name = scopes.module, scopes.table_of(use.op), "::".join(use.path)
+    for other in scopes.tables:
+        if other is table or scopes.look_up(other, use.path) is None:
             continue
-        return CheckError(
-            f"@{name} is defined in another symbol table, {_describe(other)}, which this call does not see",
-            where(module, call),
+        verb = "call" if is_call(use) else "reference"
+        return Problem(
+            "E-SYM-SCOPE",
+            f"@{name} is defined in another symbol table, {_describe(other)}, which this {verb} does not see",
+            where(module, use.op),
             _scope_hint(module, table, other, name),
         )
-    return CheckError(
-        f"@{name} is called, but not declared",
-        where(module, call),
-        _functions_hint(table, name) or f"declare it: func.func private @{name}(...)",
+    hint = scopes.elsewhere(use.path[0]) or scopes.nearest(table, name)
+    return Problem(
+        "E-CALL-UNDEF",
+        f"@{name} {what}",
+        where(module, use.op),
+        hint or (f"declare it: func.func private @{name}(...)" if is_call(use) else ""),
     )
 
 
 def _scope_hint(module: Module, table: Op, other: Op, name: str) -> str:
-    """Return how a function of another symbol table is reached from `table`."""
-    if other.parent_op is table and symbol(other):
-        return f"write @{symbol(other)}::@{name}, or move it to {_describe(table)}"
+    """Return how a symbol of another table is reached from `table`."""
+    if other.parent_op is table and symbol_name(other):
+        return f"write @{symbol_name(other)}::@{name}, or move it to {_describe(table)}"
     return f"move it into {_describe(table)}" if table is not module.op else "move it to the module's level"
 
 
 def _describe(table: Op) -> str:
     """Return a symbol table in words."""
-    if table.name != "aie.device":
+    if table.parent is None:
         return "the module's"
-    return f"that of aie.device @{symbol(table) or 'main'}"
-
-
-def _functions_hint(table: Op, name: str) -> str:
-    """Return the nearest function of a table, or all of them."""
-    return did_you_mean(name, [key for key, op in _symbols(table).items() if op.name == "func.func"])
+    name = symbol_name(table)
+    return f"that of {table.name} @{name}" if name else f"that of a {table.name} without a name"
 
 
 def _check_types(module: Module, call: Op, callee: Op, name: str) -> Iterator[CheckError]:
     """Compare a call's types with the declaration's, position by position."""
-    inputs, results = attributes.function_type(callee.get("function_type") or "")
-    declared = where(module, callee)
-    for what, wanted, given in (
-        ("argument", inputs, [value.type for value in call.operands]),
-        ("result", results, [value.type for value in call.results]),
-    ):
-        if len(wanted) != len(given):
-            yield CheckError(
-                f"@{name} has {_count(len(wanted), what)}, the call {len(given)}",
-                where(module, call),
-                f"declared at {declared} as {callee.get('function_type')}",
-            )
-            continue
-        for position, (want, have) in enumerate(zip(wanted, given, strict=True)):
-            if _squeeze(want) != _squeeze(have):
-                yield CheckError(
-                    f"{what} {position} of @{name} is {have} in the call, but {want} in its declaration",
-                    where(module, call),
-                    f"declared at {declared}{_cast_hint(want, have)}",
-                )
+    wanted = signature(callee)
+    if wanted is None:
+        return
+    for difference in differences(name, wanted, *_given(call, wanted)):
+        counted = " in the call, but " not in difference.message
+        hint = f"declared at {where(module, callee)}"
+        hint += f" as {wanted}" if counted else ""
+        hint += f"; {difference.cast}" if difference.cast else ""
+        yield Problem("E-CALL-TYPE", difference.message, where(module, call), hint)
 
 
-def _squeeze(type_: str) -> str:
-    """Return a type's text without spaces, which mean nothing in one."""
-    return "".join(type_.split())
-
-
-def _count(count: int, what: str) -> str:
-    """Return `1 argument`, `2 arguments`."""
-    return f"{count} {what}{'' if count == 1 else 's'}"
-
-
-def _cast_hint(want: str, have: str) -> str:
-    """Name the op that turns one type into the other, where there is one."""
-    if not (want.startswith("memref<") and have.startswith("memref<")):
-        return ""
-    wanted, given = attributes.memref(want), attributes.memref(have)
-    if wanted.element != given.element:
-        return ""
-    if len(wanted.shape) < len(given.shape):
-        return "; memref.collapse_shape joins dimensions"
-    if len(wanted.shape) > len(given.shape):
-        return "; memref.expand_shape divides a dimension"
-    return "; memref.cast forgets or restores sizes" if None in (*wanted.shape, *given.shape) else ""
+def _given(call: Op, wanted: Signature) -> tuple[Sequence[str], Sequence[str]]:
+    """Return the types that a call gives and takes; those of a `func.constant` are in the type of its result."""
+    inputs, results = [value.type for value in call.operands], [value.type for value in call.results]
+    if call.name == "func.constant":
+        given = read_signature(results[0]) if results else None
+        return (given.inputs, given.results) if given else (inputs, results)
+    return inputs[: len(wanted.inputs)] if call.name == "llvm.invoke" else inputs, results

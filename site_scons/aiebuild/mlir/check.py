@@ -12,19 +12,25 @@ from aiebuild.errors import AieBuildError, CheckError, Location
 from aiebuild.mlir.calls import check_calls, check_link_files, check_symbols
 from aiebuild.mlir.fabric import fabrics
 from aiebuild.mlir.fifos import check_cores, check_fifos
+from aiebuild.mlir.lookup import Scopes
 from aiebuild.mlir.objects import check_objects
+from aiebuild.mlir.problems import Problem
+from aiebuild.mlir.references import check_declarations, check_recursion, check_unused, check_uses
 from aiebuild.mlir.sequences import check_sequences
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from aiebuild.mlir.ir import Module
 
-__all__ = ["check_module", "check_objects", "gather"]
+__all__ = ["check_module", "check_names", "check_objects", "gather"]
 
 
 def check_module(
-    module: Module, declared: Sequence[str] | None = None, recipe: Location | None = None
+    module: Module,
+    declared: Sequence[str] | None = None,
+    recipe: Location | None = None,
+    others: Sequence[Module] = (),
 ) -> list[CheckError]:
     """Check what a design says.
 
@@ -32,18 +38,52 @@ def check_module(
         module: in the generic form, the device as a string.
         declared: names of the files that the recipe links; None where there is no recipe to compare with.
         recipe: the line of the recipe, for hints.
+        others: modules that are known, but not linked here, for hints.
 
     Returns:
         All errors, in the order of the lines.
     """
+    scopes = Scopes(module, others)
     checks: list[Iterable[CheckError]] = [
-        check_symbols(module),
-        check_calls(module),
-        check_link_files(module, declared, recipe),
+        check_symbols(scopes),
+        check_calls(scopes),
+        check_link_files(module, declared, recipe, scopes),
     ]
     for fabric in fabrics(module):
         checks += [check_cores(fabric), check_fifos(fabric), check_sequences(fabric)]
-    return gather(checks, module.file)
+    return gather([gather(checks, module.file), check_uses(scopes)], module.file)
+
+
+def check_names(
+    module: Module,
+    others: Sequence[Module] = (),
+    *,
+    final: bool = False,
+    no_recursion: bool = False,
+    runtime: Collection[str] = (),
+) -> list[Problem]:
+    """Check names, calls and references of any module: errors, warnings and remarks, in the order of the lines.
+
+    Args:
+        module: in the generic form; ops of any dialect.
+        others: modules that are known, but not linked here, for hints.
+        final: nothing more will be linked: a declaration that nothing defines is an error.
+        no_recursion: functions that call each other in a circle are an error.
+        runtime: names that are defined when the program runs.
+    """
+    scopes = Scopes(module, others)
+    checks = [
+        check_symbols(scopes),
+        check_calls(scopes),
+        check_uses(scopes),
+        check_declarations(scopes, final=final, runtime=runtime),
+        check_unused(scopes),
+        check_recursion(scopes, refused=no_recursion),
+    ]
+    found = gather(checks, module.file)
+    return [
+        each if isinstance(each, Problem) else Problem("E-MLIR", each.message, each.where, each.hint) for each in found
+    ]
 
 
 def gather(checks: Iterable[Iterable[CheckError]], file: str) -> list[CheckError]:

@@ -85,6 +85,7 @@ class TracingGenerator(CodeGenerator):
     """
 
     _call_line = 0
+    _include_line = 0
 
     def _output_child_to_const(
         self,
@@ -108,15 +109,37 @@ class TracingGenerator(CodeGenerator):
         self.write(f", {self.filename!r}, {node.lineno})")
 
     def start_write(self, frame: Frame, node: nodes.Node | None = None) -> None:
-        """Begin the output of a call block, a filter block or a piece of an included template."""
+        """Begin the output of a call block, a filter block, a block or a piece of an included template."""
         super().start_write(frame, node)
-        self.write("environment.value(")
-        self._call_line = node.lineno if node else 0
+        self.write("environment.called(environment.value(" if self._include_line else "environment.value(")
+        self._call_line = node.lineno if node else self._include_line
 
     def end_write(self, frame: Frame) -> None:
         """End what `start_write` began."""
-        self.write(f", {self.filename!r}, {self._call_line})")
+        here = f", {self.filename!r}, {self._call_line})"
+        self.write(here + here if self._include_line else here)
         super().end_write(frame)
+
+    def visit_Include(self, node: nodes.Include, frame: Frame) -> None:  # noqa: N802 - the name is Jinja2's
+        """Include a template whose text counts as text of this line."""
+        self._include_line = node.lineno
+        super().visit_Include(node, frame)
+        self._include_line = 0
+
+    def visit_Call(  # noqa: N802 - the name is Jinja2's
+        self,
+        node: nodes.Call,
+        frame: Frame,
+        forward_caller: bool = False,
+    ) -> None:
+        """Call a macro, or anything else; the text of a macro counts as text of this line."""
+        # What `caller()` gives stands where the macro was called, not in the macro.
+        is_macro = not (isinstance(node.node, nodes.Name) and node.node.name == "caller")
+        if is_macro:
+            self.write("environment.called(")
+        super().visit_Call(node, frame, forward_caller=forward_caller)
+        if is_macro:
+            self.write(f", {self.filename!r}, {node.lineno})")
 
 
 class TracingEnvironment(jinja2.Environment):
@@ -124,6 +147,7 @@ class TracingEnvironment(jinja2.Environment):
 
     code_generator_class = TracingGenerator
     concat = staticmethod(traced.join)
+    called = staticmethod(traced.called)
     literal = staticmethod(traced.literal)
     value = staticmethod(traced.value)
 
@@ -164,11 +188,11 @@ def keep_values_in_braces(text: str) -> str:
 
 
 class SearchLoader(jinja2.BaseLoader):
-    """Finds templates by name in folders, and remembers what it read and what it looked for in vain."""
+    """Finds templates by name in folders, and remembers what it looked for in vain and what it read: file and text."""
 
     def __init__(self, folders: Sequence[Path]) -> None:
         self.folders = tuple(folders)
-        self.read: dict[str, None] = {}
+        self.read: dict[str, str] = {}
         self.absent: dict[str, None] = {}
 
     def get_source(
@@ -187,11 +211,13 @@ class SearchLoader(jinja2.BaseLoader):
         raise jinja2.TemplateNotFound(template, f"there is no template {template!r}")
 
     def _text(self, path: Path) -> str:
-        self.read[project_path(path)] = None
+        file = project_path(path)
+        self.read[file] = ""
         try:
-            return keep_values_in_braces(path.read_text(encoding="utf-8"))
+            self.read[file] = path.read_text(encoding="utf-8")
         except UnicodeDecodeError as error:
-            raise MlirError(f"{project_path(path)} is not UTF-8 text: {error.reason}") from None
+            raise MlirError(f"{file} is not UTF-8 text: {error.reason}") from None
+        return keep_values_in_braces(self.read[file])
 
     def _searched(self) -> str:
         return ", ".join(project_path(folder) for folder in self.folders)
@@ -220,6 +246,13 @@ def text_of(name: str, values: Mapping[str, object], loader: SearchLoader) -> st
         places = _places(error, frozenset(loader.read))
         message, hint = _explain(error, values, loader, environment)
         raise MlirError(message, places[-1] if places else None, hint or _caller(places)) from None
+
+
+def line_of_extends(text: str) -> int | None:
+    """Return the line in which a template that can be rendered names the one that it extends, if it does."""
+    template = TracingEnvironment(SearchLoader(())).parse(keep_values_in_braces(text))
+    found = template.find(nodes.Extends)
+    return found.lineno if found else None
 
 
 def _places(error: Exception, files: frozenset[str]) -> list[Location]:
@@ -271,7 +304,7 @@ def _near_name(
         return did_you_mean(error.name, error.known)
     if error.name in values:
         return f"a macro does not see parameters: pass it {error.name}, or import the macro 'with context'"
-    local = {name for file in loader.read for name in _defined(environment.parse(Path(file).read_text("utf-8")))}
+    local = {name for text in loader.read.values() for name in _defined(environment.parse(keep_values_in_braces(text)))}
     return did_you_mean(error.name, {*values, *local})
 
 
@@ -318,8 +351,8 @@ def refuse(message: object) -> NoReturn:
 
 @functools.wraps(do_indent)
 def indent(s: str, *args: Any, **kwargs: Any) -> str:
-    """Indent as Jinja2's filter does, and keep the places of the lines."""
+    """Indent as Jinja2's filter does, and keep the origins of the lines."""
     result = do_indent(str.__str__(s), *args, **kwargs)
-    if isinstance(s, traced.Traced) and result.count("\n") + 1 == len(s.places):
-        return traced.Traced(result, s.places)
+    if isinstance(s, traced.Traced) and result.count("\n") + 1 == len(s.origins):
+        return traced.Traced(result, s.origins)
     return result

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from aiebuild.errors import Location, MlirError
 from aiebuild.mlir.cursor import CustomSyntaxError
+from aiebuild.mlir.lines import Line
 from aiebuild.mlir.locations import location_text
 from aiebuild.mlir.native import NativeTool, UnsupportedError, read_natively
 from aiebuild.mlir.parse import parse
@@ -27,7 +28,7 @@ def normalise(
     text: str,
     file: str,
     *,
-    lines: Sequence[tuple[str, int]] | None = None,
+    lines: Sequence[tuple[str, int] | Line] | None = None,
     native: tuple[NativeTool, ...] = (),
 ) -> Module:
     """Read a module in custom or generic form.
@@ -35,8 +36,8 @@ def normalise(
     Args:
         text: the whole text.
         file: where it came from.
-        lines: `lines[i]` is the file and the line that line i + 1 of the text came from, where the text was made from
-            a template; else the text is the user's own.
+        lines: where line i + 1 of the text came from (`Line`, or a file and a line), where the text was made from a
+            template; else the text is the user's own.
         native: tools that are tried, in this order, where the built-in reader does not know an op.
 
     Returns:
@@ -78,13 +79,16 @@ def _custom(text: str, file: str, place: Callable[[int, int], Location], native:
     return module
 
 
-def _placer(file: str, lines: Sequence[tuple[str, int]] | None) -> Callable[[int, int], Location]:
+def _placer(file: str, lines: Sequence[tuple[str, int] | Line] | None) -> Callable[[int, int], Location]:
     """Return the function from a line and a column of the text to the user's own place."""
 
     def place(line: int, column: int) -> Location:
-        if lines is None or not 1 <= line <= len(lines):
+        if not lines:
             return Location(file, line, column)
-        return Location(*lines[line - 1], column)
+        if line > len(lines):
+            # The text ended too early: what is missing belongs behind its last line.
+            return Location(*lines[-1][:2])
+        return Line(*lines[line - 1]).place(column)
 
     return place
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from aiebuild import elf
-from aiebuild.errors import CheckError, Location, nearest
+from aiebuild.errors import CheckError, Location, did_you_mean, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -56,6 +56,44 @@ def check_objects(
     errors += _check_definitions(link, files)
     errors += _check_duplicates(link, files)
     return errors
+
+
+def check_promises(
+    promises: Mapping[str, Sequence[str]], objects: Mapping[str, Path], recipe: Location | None = None
+) -> list[CheckError]:
+    """Check that files define the functions that their recipe promises, whether something calls them or not.
+
+    Args:
+        promises: functions by the name of their file, as `link_with` has it.
+        objects: the file of each name.
+        recipe: the line of the recipe that promises them.
+    """
+    errors: list[CheckError] = []
+    for name, functions in promises.items():
+        path = objects.get(name)
+        if path is None:
+            hint = did_you_mean(name, objects)
+            errors.append(CheckError(f"no file is given for {name!r}, of which functions are promised", recipe, hint))
+            continue
+        try:
+            file = _renamed(elf.read(path), name)
+        except CheckError as error:
+            errors.append(CheckError(error.message, recipe, error.hint))
+            continue
+        errors += [] if _is_opaque(file) else _broken(file, functions, recipe)
+    return errors
+
+
+def _broken(file: ObjectFile, functions: Sequence[str], recipe: Location | None) -> Iterator[CheckError]:
+    """Yield an error for each promised function that a file does not define."""
+    for function in dict.fromkeys(functions):
+        found = file.defined.get(function)
+        if found is None:
+            message = f"{file.name} does not define {function!r}, which the recipe promises (functions=)"
+            yield CheckError(message, recipe, _mangled(file, function) or _what_else(file, function))
+        elif found.kind == "object":
+            message = f"{file.name} defines {function!r} as data, the recipe promises a function (functions=)"
+            yield CheckError(message, recipe)
 
 
 def linked(files: Iterable[ObjectFile], roots: Iterable[str]) -> tuple[ObjectFile, ...]:
@@ -158,17 +196,27 @@ def _is_opaque(file: ObjectFile) -> bool:
 
 def _definition_hint(link: _Link, files: Mapping[str, ObjectFile], file: ObjectFile, name: str) -> str:
     """Return what the file defines instead of a function."""
-    mangled = [symbol for symbol in sorted(file.defined) if elf.plain_name(symbol) == name]
-    if mangled:
-        return f'it defines {mangled[0]}, a C++ name: declare the function extern "C" in the kernel'
+    if mangled := _mangled(file, name):
+        return mangled
     others = [other.name for other in files.values() if other is not file and name in other.defined]
     if others:
         return f'{others[0]} defines it: write link_with = "{others[0]}"'
+    place = link.declared(file.name)
+    return f"{_what_else(file, name)}{f'; {place}' if place else ''}"
+
+
+def _mangled(file: ObjectFile, name: str) -> str:
+    """Return a hint where the file defines the function under a C++ name, else nothing."""
+    mangled = [symbol for symbol in sorted(file.defined) if elf.plain_name(symbol) == name]
+    return f'it defines {mangled[0]}, a C++ name: declare the function extern "C" in the kernel' if mangled else ""
+
+
+def _what_else(file: ObjectFile, name: str) -> str:
+    """Return the nearest function that the file defines, and all of them."""
     functions = sorted(each.name for each in file.defined.values() if each.kind != "object")
     near = nearest(name, functions)
     start = f"did you mean {near!r}? " if near else ""
-    place = link.declared(file.name)
-    return f"{start}it defines: {', '.join(functions) or 'nothing'}{f'; {place}' if place else ''}"
+    return f"{start}it defines: {', '.join(functions) or 'nothing'}"
 
 
 def _check_duplicates(link: _Link, files: Mapping[str, ObjectFile]) -> Iterator[CheckError]:

@@ -56,14 +56,21 @@ class StepAction(SCons.Action._ActionAction):
 
     def execute(self, target: Sequence[Any], source: Sequence[Any], env: Any, executor: Any = None) -> int:
         """Run the step; return 0, or the exit status that failed."""
-        del source, executor
+        del source
+        # Under `-s` nothing is shown, and SCons gives the targets to the executor alone.
+        targets = executor.get_all_targets() if executor is not None else target
         step: Step = env["AIE_STEP"]
         session: Session = env["AIE_SESSION"]
+        if step.refused:
+            report.tell(f"{step.refused}\n{step.where}: error: {step.asked_by}: `{step.label}` cannot run\n")
+            session.failed.append(step)
+            return 1
         started = time.time_ns()
-        status = run(step, session)
+        with session.alone(step.mutex):
+            status = run(step, session)
         if status != 0:
             return status
-        own = frozenset(str(node) for node in target[0].sources)
+        own = frozenset(str(node) for node in targets[0].sources)
         record(step, session, own, started)
         session.count(step, (time.time_ns() - started) / 1e9)
         return 0
@@ -74,8 +81,9 @@ def describe(target: Sequence[Any], source: Sequence[Any], env: Any) -> str:
     del target, source
     step: Step = env["AIE_STEP"]
     session: Session = env["AIE_SESSION"]
+    session.shown.append(step)
     if session.verbose or not SCons.Action.execute_actions:
-        return step.command_lines or f"write {step.outputs[0]}"
+        return step.command_lines or f"# write {step.outputs[0]}"
     return f"  {step.label}"
 
 

@@ -5,9 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import SCons.Script
+
 from aiebuild import environment
+from aiebuild.errors import AieBuildError, RecipeError, did_you_mean
+from aiebuild.options import ARCHES
+from aiebuild.scons import report
 from aiebuild.scons.builders import add_builders
 from aiebuild.scons.configure import aie_configuration
+from aiebuild.scons.location import calling_line
 from aiebuild.scons.scanner import install_store
 from aiebuild.scons.session import Session
 from aiebuild.scons.words import Configuration, add_words, guarded
@@ -23,7 +29,11 @@ def generate(env: Any) -> None:
     """
     env["AIE_SESSION"] = session_of(env)
     env["IMPLICIT_COMMAND_DEPENDENCIES"] = 0
-    env["AIE_CONFIGURATION"] = _by_hand(env)
+    try:
+        env["AIE_CONFIGURATION"] = _by_hand(env)
+    except AieBuildError as error:
+        report.tell_error(error)
+        SCons.Script.Exit(2)
     state: Path = env["AIE_SESSION"].state
     state.mkdir(parents=True, exist_ok=True)
     env.SConsignFile(str(state / "sconsign"))
@@ -39,13 +49,22 @@ def session_of(env: Any) -> Session:
     if found is None:
         root = Path(env.fs.Top.get_abspath())
         build_dir = env.get("AIE_BUILD_DIR", "build")
-        found = Session(root, build_dir, environment.current(), verbose=bool(env.get("AIE_VERBOSE")))
+        found = Session(
+            root,
+            build_dir,
+            environment.current(),
+            verbose=bool(env.get("AIE_VERBOSE")),
+            places=env.get("AIE_PLACES"),
+            only_shows=bool(SCons.Script.GetOption("no_exec")),
+        )
         setattr(env.fs, SESSION, found)
     return found
 
 
 def _by_hand(env: Any) -> Configuration:
     arch = env.get("AIE_ARCH", "host")
+    if arch not in ARCHES:
+        raise RecipeError(f"AIE_ARCH={arch} is not an arch", calling_line(), did_you_mean(arch, ARCHES))
     default = "host" if arch == "host" else "peano"
     return Configuration(
         design="",

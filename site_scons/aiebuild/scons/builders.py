@@ -20,6 +20,8 @@ BUILDERS = {
     "AieArchive": "core objects as an archive",
     "AieMlir": "MLIR, rendered and checked",
     "AieHostRun": "a design that runs on this machine",
+    "AieInsts": "a runtime sequence for the NPU's controller",
+    "AieXclbin": "what configures the NPU",
 }
 
 
@@ -47,6 +49,9 @@ def add_planned(env: Any, planned: Planned) -> list[Any]:
     nodes: list[Any] = env["BUILDERS"][f"_{planned.builder}"](env, targets, sources, AIE_STEP=step)
     for node in nodes:
         node.store_info = STORE
+    if step.always:
+        env.AlwaysBuild(nodes)
+        env.NoCache(nodes)
     if step.depfile:
         # A cached result is found by the contents of its inputs, and those that the step itself finds out are not
         # known where there is no record yet.

@@ -33,7 +33,7 @@ def aie_object(env: Any, target: str, source: str, **keywords: Any) -> list[Any]
     item = model.make(model.CoreObject, {"name": "object", "source": str(source), **keywords}, where)
     linker = Linker(env, session, configuration, toolchain)
     found = find_source(item, configuration.arch, Path(str(env.Dir(".").get_abspath())), session.root)
-    compilation = linker.compilation(item, found, renames=item.renames)
+    compilation = linker.compilation(item, found)
     output = _own_target(env, target, session)
     origin = flow.Origin(where, f"AieObject {output!r}")
     planned = flow.plan_object(compilation, toolchain, output, origin)
@@ -62,7 +62,7 @@ def aie_mlir(env: Any, target: str, source: str, **keywords: Any) -> list[Any]:
     checked_keywords("AieMlir", ("device", "parameters", "link_with"), keywords)
     session: Session = env["AIE_SESSION"]
     plan = _plan_by_hand(env, target, source, keywords)
-    nodes = [node for planned in flow.plan_mlir(plan, session.python("mlir")) for node in add_planned(env, planned)]
+    nodes = [node for planned in flow.plan_mlir(plan, session.python) for node in add_planned(env, planned)]
     return nodes[-2:]
 
 
@@ -80,7 +80,7 @@ def aie_host_run(env: Any, target: str, source: str, **keywords: Any) -> list[An
     text = f"#{output.rpartition('/')[0]}/{name}.generic.mlir"
     plan = _plan_by_hand(env, text, source, keywords)
     steps = (
-        *flow.plan_mlir(plan, session.python("mlir")),
+        *flow.plan_mlir(plan, session.python),
         *flow.plan_host_run(plan, session.python("host"), toolchain),
     )
     return [node for planned in steps for node in add_planned(env, planned)][-1:]

@@ -26,6 +26,8 @@ class Choice:
     toolchain: str
     mode: str = "release"
     run_timeout: float | None = None
+    aiecc_dialect: str = ""
+    aiecc_jobs: int = 0
 
 
 def configure(env: Any, design: contract.Contract, settled: Settled, choice: Choice) -> Any:
@@ -45,6 +47,9 @@ def configure(env: Any, design: contract.Contract, settled: Settled, choice: Cho
         sequences=design.sequences,
         run_timeout=choice.run_timeout or design.run_timeout,
         search=("templates",),
+        generator=design.generator,
+        aiecc_dialect=choice.aiecc_dialect,
+        aiecc_jobs=choice.aiecc_jobs,
     )
     return env.Clone(AIE_CONFIGURATION=configuration)
 

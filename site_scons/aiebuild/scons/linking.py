@@ -37,7 +37,7 @@ class Linker:
         source = item.text
         if source is None:
             source = find_source(item, self.configuration.arch, self._folder(item), self.session.root)
-        compilation = self.compilation(item, source, is_text=item.text is not None, renames=item.renames)
+        compilation = self.compilation(item, source)
         return self._compile(compilation, flow.Origin(item.where, f"CoreObject {item.name!r}"))
 
     def _archive(self, item: model.CoreArchive) -> str:
@@ -49,26 +49,22 @@ class Linker:
         add_planned(self.env, flow.plan_archive(self.toolchain, members, output, origin))
         return output
 
-    def compilation(
-        self,
-        item: model.CoreObject | model.CoreArchive,
-        source: str,
-        *,
-        is_text: bool = False,
-        renames: tuple[tuple[str, str], ...] = (),
-    ) -> model.Compilation:
+    def compilation(self, item: model.CoreObject | model.CoreArchive, source: str) -> model.Compilation:
         """Return how a source of an object or archive is compiled: what its key is made of."""
         folder = self._folder(item)
+        single = item if isinstance(item, model.CoreObject) else None
+        stays_ir = single is not None and single.inline and self.configuration.arch != "host"
         return model.Compilation(
             toolchain=self.toolchain.name,
             arch=self.toolchain.arch,
             mode=self.configuration.mode,
             source=source,
-            is_text=is_text,
+            is_text=single is not None and single.text is not None,
             flags=item.flags,
             defines=item.defines,
             include_dirs=tuple(located(name, folder, self.session.root) for name in item.include_dirs),
-            renames=renames,
+            renames=single.renames if single else (),
+            inline=single.functions if single and stays_ir else (),
         )
 
     def _compile(self, compilation: model.Compilation, origin: flow.Origin) -> str:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import atexit
+import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import SCons.Node
 import SCons.Script
 from SCons.Errors import UserError
 
-from aiebuild import contract, lock, options
+from aiebuild import contract, freshness, lock, options
 from aiebuild.errors import (
     AieBuildBug,
     AieBuildError,
@@ -28,16 +32,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from aiebuild.options import Request
+    from aiebuild.scons.closure import Closure
     from aiebuild.scons.session import Session
+    from aiebuild.scons.words import DesignNodes
     from aiebuild.settle import Settled
 
 
-def main(arguments: Iterable[tuple[str, str]], words: Iterable[str]) -> None:
-    """Read the recipes that a command line asks for; the whole of this project's `SConstruct`.
+def main(arguments: Iterable[tuple[str, str]], words: Iterable[str], fresh: tuple[tuple[str, str], ...] = ()) -> None:
+    """Read the recipes that a command line asks for.
 
     Args:
         arguments: SCons's `ARGLIST`.
         words: SCons's `COMMAND_LINE_TARGETS`.
+        fresh: designs, each with its arch, that are known to be up to date: their recipes are not read.
 
     A fault of the user's ends the run with a message and exit status 2.
     """
@@ -45,10 +52,19 @@ def main(arguments: Iterable[tuple[str, str]], words: Iterable[str]) -> None:
     SCons.Script.DefaultEnvironment(tools=[])
     SCons.Script.Help(options.help_text(), append=True)
     try:
-        request = options.understand(arguments, words)
-        Project(Path.cwd(), request).read()
+        pairs = list(arguments)
+        request = options.understand(pairs, words)
+        project = Project(Path.cwd(), request)
+        project.typed = pairs
+        project.fresh = frozenset(fresh)
+        project.read()
     except AieBuildError as error:
         report.tell_error(error)
+        SCons.Script.Exit(2)
+    except OSError as error:
+        if error.filename is None:
+            raise
+        report.tell(f"{error.filename}: error: {error.strerror}\n")
         SCons.Script.Exit(2)
 
 
@@ -58,13 +74,18 @@ class Project:
     def __init__(self, root: Path, request: Request) -> None:
         self.root = root
         self.request = request
+        self.planned: dict[tuple[str, str], list[DesignNodes]] = {}
+        self.typed: list[tuple[str, str]] = []
+        self.fresh: frozenset[tuple[str, str]] = frozenset()
         self.contracts = contract.find(root)
         set_up_scons()
+        check_build_dir(request.get("build_dir"), root)
         self.env = SCons.Script.Environment(
             tools=[aie],
             ENV={},
             AIE_BUILD_DIR=request.get("build_dir"),
             AIE_VERBOSE=request.get("verbose") == "1",
+            AIE_PLACES={name: request.get(name) for name in options.PLACES if request.get(name)},
         )
         self.session: Session = self.env["AIE_SESSION"]
         self.session.manages_errors = True
@@ -75,6 +96,8 @@ class Project:
         if SCons.Script.GetOption("help"):
             self._help(names)
             return
+        if "doctor" in self.request.verbs:
+            self._doctor()
         if {"list", "describe"} & set(self.request.verbs):
             self._answer(names)
         if "clean" in self.request.verbs:
@@ -83,9 +106,44 @@ class Project:
             self.session.lock = lock.hold(self.session.state / "lock", report.note)
         for name in names:
             for arch in self._arches():
-                self._read_recipe(name, arch)
+                if (name, arch) not in self.fresh:
+                    self._read_recipe(name, arch)
         self._choose_targets()
         report.at_exit(self.session)
+        self._remember_at_exit()
+
+    def _remember_at_exit(self) -> None:
+        """Record what was built, once all of it is, so that the next start can do without SCons's graph."""
+        whole = not self.request.targets and set(self.request.verbs) <= {"build", "check"}
+        showing = any(SCons.Script.GetOption(name) for name in ("no_exec", "question", "clean"))
+        if whole and not showing:
+            atexit.register(self._remember)
+
+    def _remember(self) -> None:
+        from aiebuild.scons.closure import closure  # noqa: PLC0415 - needed once everything is built
+
+        if self.session.failed or SCons.Script.GetBuildFailures():
+            return
+        for (name, arch), nodes in self.planned.items():
+            scripts = ["SConstruct", f"designs/{name}/design.yaml", f"designs/{name}/SConscript"]
+            targets = [node for design in nodes for node in design.all]
+            found = closure([*targets, *self.session.chains], self.session, scripts)
+            if not all(_is_built(node) for node in targets) or self._changed_meanwhile(found):
+                continue
+            freshness.write(
+                freshness.record_of(self.typed, name, arch),
+                files=sorted(found.files),
+                folders=sorted(found.folders),
+                absent=sorted(found.absent),
+                variables={name: self.session.environment.get(name) for name in freshness.VARIABLES},
+                answer={"output": nodes[0].output},
+            )
+
+    def _changed_meanwhile(self, found: Closure) -> bool:
+        """Return whether an input changed while this build ran: which of its states was built, nobody knows."""
+        started = self.session.started_at
+        inputs = found.files - found.made
+        return any(known and known[2] > started for known in map(freshness.stamp, inputs))
 
     def _answer(self, names: tuple[str, ...]) -> None:
         from aiebuild import answers  # noqa: PLC0415 - a build does not need it
@@ -96,6 +154,17 @@ class Project:
             write_atomically(target, answers.as_json(contracts))
         else:
             report.note(answers.answer(self.request.verbs, contracts))
+        SCons.Script.Exit(0)
+
+    def _doctor(self) -> None:
+        from aiebuild.toolchains.doctor import inspect  # noqa: PLC0415 - a build does not need it
+
+        found = inspect(self.session.places, self.request.get("aiecc_dialect"))
+        target = self.request.get("json")
+        if target:
+            write_atomically(target, json.dumps(found.to_json(), indent=1) + "\n")
+        else:
+            report.note(found.text())
         SCons.Script.Exit(0)
 
     def _names(self) -> tuple[str, ...]:
@@ -147,9 +216,10 @@ class Project:
                 Location(recipe),
                 "write its SConscript: docs/glossary.md, recipe",
             )
-        planned = len(self.session.designs)
+        before = len(self.session.designs)
         read_recipe(recipe, {"env": env, "p": settled.namespace(self.request.get("mode"))})
-        if len(self.session.designs) == planned:
+        self.planned[name, arch] = self.session.designs[before:]
+        if not self.planned[name, arch]:
             raise RecipeError(
                 "this recipe asks for no Design", Location(recipe), 'env.Design(mlir="<name>.mlir.j2", ...)'
             )
@@ -161,7 +231,17 @@ class Project:
             toolchain=choose_toolchain(request.get("toolchain"), arch),
             mode=request.get("mode"),
             run_timeout=seconds(timeout) if timeout else None,
+            aiecc_dialect=request.get("aiecc_dialect"),
+            aiecc_jobs=self._aiecc_jobs(),
         )
+
+    def _aiecc_jobs(self) -> int:
+        """Return the threads of each aiecc: together with SCons's jobs, not more than the machine has cores."""
+        asked = self.request.get("aiecc_jobs")
+        if asked and not (asked.isdigit() and int(asked) > 0):
+            raise OptionError(f"aiecc_jobs={asked} is not a number of threads", hint="1 or more")
+        cores = os.cpu_count() or 1
+        return int(asked) if asked else max(1, cores // max(1, int(SCons.Script.GetOption("num_jobs"))))
 
     def _settle(self, name: str, arch: str) -> Settled:
         request = self.request
@@ -174,14 +254,24 @@ class Project:
 
     def _choose_targets(self) -> None:
         """Tell SCons what to build: the files that were named, else the designs."""
+        for name in self.request.targets:
+            if (self.root / name).is_dir():
+                raise OptionError(
+                    f"{name} is a folder", hint="name a file of the build, or a design: scons design=<name>"
+                )
         targets: list[Any] = [self.env.File(f"#{name}") for name in self.request.targets]
         for node in targets:
             if not node.has_builder() and not SCons.Script.GetOption("clean"):
                 names = [str(made) for design in self.session.designs for made in design.all]
                 raise OptionError(f"nothing builds {node}", hint=did_you_mean(str(node), names))
         if not targets:
-            targets = [node for design in self.session.designs for node in design.all]
+            targets = [node for design in self.session.designs for node in design.all] + self.session.chains
         SCons.Script.BUILD_TARGETS[:] = targets
+
+
+def _is_built(node: Any) -> bool:
+    built = (SCons.Node.up_to_date, SCons.Node.executed)
+    return node.get_state() in built or not node.has_builder()
 
 
 def set_up_scons() -> None:
@@ -190,6 +280,20 @@ def set_up_scons() -> None:
     SCons.Script.SetOption("max_drift", -1)
     SCons.Script.SetOption("no_progress", True)
     SCons.Script.SetOption("implicit_cache", False)
+
+
+def check_build_dir(build_dir: str, root: Path) -> None:
+    """Refuse a build folder that holds the project's own files.
+
+    Raises:
+        OptionError: it is the project's folder, one above it, or one of its source folders.
+    """
+    folder = (root / build_dir).resolve()
+    taken = [root / name for name in ("designs", "kernels", "templates", "site_scons", ".git")]
+    inside = next((path for path in taken if folder.is_relative_to(path.resolve())), None)
+    if root.resolve().is_relative_to(folder) or inside is not None:
+        hint = "a folder of its own: build_dir=build, or one outside the project"
+        raise OptionError(f"build_dir={build_dir} holds the project's own files", hint=hint)
 
 
 def read_recipe(recipe: str, names: Mapping[str, Any]) -> None:
@@ -204,6 +308,10 @@ def read_recipe(recipe: str, names: Mapping[str, Any]) -> None:
         if error.where is None:
             error.where = failing_line(error.__traceback__)
         raise
+    except SystemExit as error:
+        ends = failing_line(error.__traceback__) or Location(recipe)
+        hint = "a recipe says what there is; it decides nothing"
+        raise RecipeError("the recipe ends the program", ends, hint) from error
     except SyntaxError as error:
         raise RecipeError(f"not Python: {error.msg}", Location(recipe, error.lineno, error.offset)) from error
     except (

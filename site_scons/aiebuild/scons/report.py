@@ -61,8 +61,8 @@ def at_exit(session: Session) -> None:
 
 
 def _finish(session: Session) -> None:
-    session.fingerprints.save()
-    if any(SCons.Script.GetOption(name) for name in ("no_exec", "question", "help")):
+    session.close()
+    if any(SCons.Script.GetOption(name) for name in ("question", "help")):
         return
     text = _last_line(session)
     if text:
@@ -76,8 +76,11 @@ def _last_line(session: Session) -> str:
         return f"{names}: removed what was built"
     failures: list[Any] = SCons.Script.GetBuildFailures()
     if failures or session.failed:
-        return f"{names}: failed after {seconds:.1f} s"
+        labels = "; ".join(" ".join(step.label.split()) for step in session.failed)
+        return f"failed after {seconds:.1f} s: {labels or 'see above'}"
     places = _places(session)
+    if session.only_shows:
+        return "" if session.shown else f"{names}: nothing to do, {places} is up to date"
     if not session.done:
         return f"{names}: nothing to do, {places} is up to date ({seconds:.2f} s)"
     count = len(session.done)

@@ -65,6 +65,8 @@ def dependencies(step: Step, env: Any, target: Any) -> list[Any]:
     contents; files that were absent and now exist are a value that names them. Headers that the project generates
     are found by scanning too, since there is no record before the first run.
     """
+    if step.scans:
+        return _scanned_headers(step, env, target)
     if not step.depfile:
         return []
     session: Session = env["AIE_SESSION"]
@@ -81,6 +83,7 @@ def dependencies(step: Step, env: Any, target: Any) -> list[Any]:
     nodes += [node for node in generated if node not in nodes]
     if reads.external:
         nodes.append(env.Value(f"files outside the project: {session.fingerprints.of_all(reads.external)}"))
+    nodes += [env.Value(f"names in {name}: {' '.join(session.names_in(name))}") for name in reads.folders]
     appeared = [name for name in reads.absent if session.exists(name)]
     if appeared:
         nodes.append(env.Value(f"new files that may be found first: {', '.join(appeared)}"))
@@ -126,6 +129,16 @@ def _set_dependencies(node: Any, step: Step, env: Any) -> None:
     node.implicit = found
     node.implicit_set = set(found)
     node._children_reset()
+
+
+def _scanned_headers(step: Step, env: Any, target: Any) -> list[Any]:
+    """Return the headers that the sources include, found by their text: for a compiler that writes no depfile."""
+    folders = tuple(env.fs.Top.Dir(name) for name in step.search)
+    c_scanner = SCons.Scanner.C.CScanner()
+    found = [node for source in target.sources for node in source.get_implicit_deps(env, c_scanner, lambda _: folders)]
+    inside = env.fs.Top.get_abspath()
+    kept = {node for node in found if node.has_builder() or node.get_abspath().startswith(inside)}
+    return sorted(kept, key=lambda node: str(node.get_abspath()))
 
 
 def _generated_headers(step: Step, env: Any, target: Any) -> list[Any]:

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import sys
+import tempfile
+import threading
 import time
-from typing import IO, TYPE_CHECKING
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
 
-from aiebuild.errors import AieBuildBug, Location, RecipeError
+from aiebuild.errors import AieBuildBug, Location, RecipeError, ToolchainError
 from aiebuild.fingerprint import Fingerprints
-from aiebuild.toolchains.python import python_tool
+from aiebuild.toolchains.discover import Places
+from aiebuild.toolchains.python import VARIABLES, python_tool
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Mapping
 
     from aiebuild.environment import Environment
     from aiebuild.scons.words import DesignNodes
     from aiebuild.step import Step
     from aiebuild.toolchains.compiler import Toolchain
+    from aiebuild.toolchains.npu import NpuTools
     from aiebuild.toolchains.python import PythonTool
 
 STATE = ".aiebuild"
@@ -25,7 +32,12 @@ STATE = ".aiebuild"
 SAVE_AFTER = 2.0
 """Seconds of work after which the signatures are written, so that a kill loses no more than that."""
 
-NEEDS = {"mlir": ("jinja2", "markupsafe", "xdsl"), "host": ("ml_dtypes", "numpy")}
+NEEDS = {
+    "mlir": ("jinja2", "markupsafe", "xdsl"),
+    "host": ("ml_dtypes", "numpy"),
+    "generate": (),
+    "npu": ("pyelftools",),
+}
 
 
 class Session:
@@ -36,15 +48,32 @@ class Session:
         build_dir: where everything is built, relative to the root unless absolute.
         environment: the snapshot of the process's variables.
         verbose: whether whole commands are shown.
+        places: options that name where tools are.
+        only_shows: whether commands are shown and not run (`-n`).
     """
 
-    def __init__(self, root: Path, build_dir: str, environment: Environment, *, verbose: bool = False) -> None:
+    def __init__(
+        self,
+        root: Path,
+        build_dir: str,
+        environment: Environment,
+        *,
+        verbose: bool = False,
+        places: Mapping[str, str] | None = None,
+        only_shows: bool = False,
+    ) -> None:
         self.root = root
         self.build_dir = build_dir.rstrip("/")
         self.environment = environment
+        self.places = Places(environment, tuple(sys.path), sys.executable, places or {})
         self.verbose = verbose
-        self.step_variables = environment.for_steps()
+        self.step_variables = environment.for_steps() | VARIABLES
         self.state = root / build_dir / STATE
+        self.only_shows = only_shows
+        if only_shows and not self.state.exists():
+            # Showing commands writes nothing, not even what would be remembered.
+            self._nowhere = tempfile.TemporaryDirectory(prefix="aiebuild-")
+            self.state = Path(self._nowhere.name)
         self.fingerprints = Fingerprints(self.state / "fingerprints.json")
         self.manages_errors = False
         self.started = time.monotonic()
@@ -54,10 +83,14 @@ class Session:
         self.done: list[Step] = []
         self.fresh: set[str] = set()
         self.failed: list[Step] = []
+        self.shown: list[Step] = []
         self.designs: list[DesignNodes] = []
+        self.chains: list[Any] = []
         self.lock: IO[str] | None = None
         self._toolchains: dict[tuple[str, str, str], Toolchain] = {}
         self._tools: dict[str, PythonTool] = {}
+        self._npu_tools: dict[tuple[str, str], NpuTools] = {}
+        self._mutexes: dict[str, threading.Lock] = {}
         self._listings: dict[str, frozenset[str]] = {}
         self._planned: dict[str, tuple[str, Location | None]] = {}
 
@@ -67,6 +100,13 @@ class Session:
         if key not in self._toolchains:
             self._toolchains[key] = self._find_toolchain(*key)
         return self._toolchains[key]
+
+    def npu_tools(self, toolchain: str, dialect: str) -> NpuTools:
+        """Return aiecc and what it runs, found and identified once a run."""
+        key = (toolchain, dialect)
+        if key not in self._npu_tools:
+            self._npu_tools[key] = self._find_npu_tools(*key)
+        return self._npu_tools[key]
 
     def python(self, part: str) -> PythonTool:
         """Return a part of aiebuild as a tool, identified once a run."""
@@ -81,6 +121,10 @@ class Session:
         if names is None:
             names = self._listings[folder] = _names(folder)
         return base in names
+
+    def names_in(self, folder: str) -> list[str]:
+        """Return the names in a folder of the project that a step may have listed, sorted."""
+        return sorted(name for name in _names(str(self.root / folder)) if name != "__pycache__")
 
     def forget_listings(self) -> None:
         """Look at folders anew: a step may have written into them."""
@@ -101,6 +145,17 @@ class Session:
             raise RecipeError(message, step.where, "give one of them another target, or say the same in both")
         return True
 
+    @property
+    def searched(self) -> list[str]:
+        """The folders in which tools and Python's packages are looked for."""
+        return [*self.environment.get("PATH").split(os.pathsep), *sys.path]
+
+    def alone(self, word: str) -> contextlib.AbstractContextManager[object]:
+        """Return what keeps steps with the same word from running at the same time; no word keeps nothing."""
+        if not word:
+            return contextlib.nullcontext()
+        return self._mutexes.setdefault(word, threading.Lock())
+
     def count(self, step: Step, seconds: float) -> None:
         """Note a step that was run to its end."""
         self._unsaved += seconds
@@ -108,12 +163,28 @@ class Session:
         self.fresh.add(step.outputs[0])
         self.forget_listings()
 
+    def close(self) -> None:
+        """Keep what was learnt in this run; nothing, where commands were only shown."""
+        if not self.only_shows:
+            self.fingerprints.save()
+
     def should_save(self) -> bool:
         """Return whether so much work was done since the last time that losing it would hurt; then start anew."""
         if self._unsaved < SAVE_AFTER:
             return False
         self._unsaved = 0.0
         return True
+
+    def _find_npu_tools(self, toolchain: str, dialect: str) -> NpuTools:
+        from aiebuild.toolchains import npu  # noqa: PLC0415 - only the toolchain in use is loaded
+
+        memory = self.state / "aiecc.json"
+        try:
+            return npu.find_tools(toolchain, dialect, self.places, self.fingerprints, memory)
+        except ToolchainError as error:
+            if not self.only_shows:
+                raise
+            return npu.nominal_tools(toolchain, dialect, error)
 
     def _find_toolchain(self, name: str, arch: str, mode: str) -> Toolchain:
         memory = self.state / f"toolchain-{name}.json"
@@ -124,7 +195,16 @@ class Session:
         if name == "peano":
             from aiebuild.toolchains import peano  # noqa: PLC0415 - only the toolchain in use is loaded
 
-            return peano.find_toolchain(self.environment, arch, mode, self.fingerprints, memory)
+            try:
+                return peano.find_toolchain(self.environment, arch, mode, self.fingerprints, memory, places=self.places)
+            except ToolchainError as error:
+                if not self.only_shows:
+                    raise
+                return peano.nominal_toolchain(arch, mode, error)
+        if name == "chess":
+            from aiebuild.toolchains import chess  # noqa: PLC0415 - only the toolchain in use is loaded
+
+            return chess.find_toolchain(self.environment, arch, mode, self.fingerprints, memory, places=self.places)
         raise AieBuildBug(f"no toolchain is called {name}")
 
 

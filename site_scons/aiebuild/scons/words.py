@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+import sys
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import SCons.Script
@@ -11,7 +12,7 @@ import SCons.Script
 from aiebuild import flow, model
 from aiebuild.errors import AieBuildError, RecipeError
 from aiebuild.scons import by_hand, report
-from aiebuild.scons.builders import add_planned
+from aiebuild.scons.builders import add_planned, checked_keywords
 from aiebuild.scons.linking import Linker
 from aiebuild.scons.location import recipe_line
 from aiebuild.scons.session import project_path
@@ -19,6 +20,8 @@ from aiebuild.scons.session import project_path
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from aiebuild.contract import Generator
+    from aiebuild.flow_npu import NpuFlow
     from aiebuild.scons.session import Session
     from aiebuild.toolchains.compiler import Toolchain
 
@@ -35,6 +38,8 @@ class Configuration:
         parameters: the content of the parameters file.
         arguments, sequences, run_timeout: from the contract.
         search: folders of shared templates.
+        generator: how a Python script is given the parameters; the contract's section.
+        aiecc_dialect, aiecc_jobs: from the command line.
     """
 
     design: str
@@ -48,6 +53,9 @@ class Configuration:
     sequences: tuple[str, ...] = ()
     run_timeout: float = 60.0
     search: tuple[str, ...] = ()
+    generator: Generator | None = None
+    aiecc_dialect: str = ""
+    aiecc_jobs: int = 0
 
 
 @dataclass(frozen=True)
@@ -63,12 +71,27 @@ class DesignNodes:
     cores: Any = None
     kernels: Any = None
     check: Any = None
+    plan: flow.DesignPlan | None = None
+    outputs: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def all(self) -> list[Any]:
         """Every node, for `Default`, `Alias`, `Install` or `Depends`."""
         single = [self.mlir, self.generic, self.facts, self.cores, self.kernels, self.check]
-        return [node for node in (*single, *self.objects) if node is not None]
+        return [node for node in (*single, *self.objects, *self.artifacts) if node is not None]
+
+    @property
+    def artifacts(self) -> list[Any]:
+        """The nodes of what aiecc makes."""
+        nested = [list(item.values()) if isinstance(item, dict) else [item] for item in self.outputs.values()]
+        return [node for group in nested for node in group]
+
+    def __getattr__(self, name: str) -> Any:
+        """Return an artifact by its kind: `.xclbin`, `.pdi`, `.insts["main"]`."""
+        try:
+            return self.outputs[name]
+        except KeyError:
+            raise AttributeError(name) from None
 
 
 def core_object(env: Any, name: str, **keywords: Any) -> model.CoreObject:
@@ -111,18 +134,61 @@ def design(env: Any, **keywords: Any) -> DesignNodes:
         run_timeout=configuration.run_timeout,
         search=configuration.search,
         links=links,
+        promises={item.link_name: _promised(item) for item in made.link_with},
+        generator=configuration.generator,
+        interpreter=_interpreter(made, session),
     )
     nodes = _plan_nodes(env, session, configuration, plan, toolchain)
     session.designs.append(nodes)
     return nodes
 
 
+def _promised(item: model.Linkable) -> tuple[str, ...]:
+    """Return the symbols that a file of the recipe must define."""
+    renames = dict(item.renames) if isinstance(item, model.CoreObject) else {}
+    return tuple(renames.get(name, name) for name in item.functions)
+
+
+def xclbin_chain(env: Any, name: str, **keywords: Any) -> list[Any]:
+    """Plan one xclbin with the kernels of several designs, and return its node; the host has none, and returns nothing.
+
+    Keywords: designs, the values that `Design` returned, in the order in which their kernels are added.
+    """
+    where = recipe_line()
+    checked_keywords("XclbinChain", ("designs",), keywords)
+    designs = keywords.get("designs", ())
+    if len(designs) < 2 or not all(isinstance(item, DesignNodes) for item in designs):
+        raise RecipeError("XclbinChain needs two designs or more", where, "designs=[env.Design(...), env.Design(...)]")
+    session: Session = env["AIE_SESSION"]
+    configuration: Configuration = env["AIE_CONFIGURATION"]
+    if configuration.arch == "host":
+        return []
+    toolchain = session.toolchain(configuration.toolchain, configuration.arch, configuration.mode)
+    plans = [item.plan for item in designs if item.plan is not None]
+    steps = _npu_flow(session, configuration, toolchain).plan_chain(name, plans)
+    nodes = [node for planned in steps for node in add_planned(env, planned)]
+    session.chains += nodes[-1:]
+    return nodes[-1:]
+
+
+def _interpreter(made: model.Design, session: Session) -> str:
+    """Return the Python that has mlir-aie, where a script makes the MLIR and that is not the running one."""
+    if made.mlir.endswith((".mlir", ".mlir.j2")):
+        return ""
+    from aiebuild.toolchains.discover import python_interpreter  # noqa: PLC0415 - only scripts need it
+
+    found = python_interpreter(session.places).path
+    return "" if found == sys.executable else found
+
+
 def _plan_nodes(
     env: Any, session: Session, configuration: Configuration, plan: flow.DesignPlan, toolchain: Toolchain
 ) -> DesignNodes:
-    steps = list(flow.plan_mlir(plan, session.python("mlir")))
+    steps = list(flow.plan_mlir(plan, session.python))
     if configuration.arch == "host":
         steps += flow.plan_host_run(plan, session.python("host"), toolchain)
+    else:
+        steps += _npu_flow(session, configuration, toolchain).plan(plan)
     made: dict[str, Any] = {}
     for planned in steps:
         made.update(zip(planned.step.outputs, add_planned(env, planned), strict=True))
@@ -135,12 +201,40 @@ def _plan_nodes(
         objects=tuple(env.fs.Top.File(file) for file in plan.links.values()),
         cores=made.get(plan.file(".cores.py")),
         kernels=made.get(plan.file(".kernels.zip")),
-        check=made.get(f"{plan.output}/check.json"),
+        check=made.get(plan.check_file),
+        plan=plan,
+        outputs=_outputs(plan, made) if configuration.arch != "host" else {},
     )
 
 
+def _npu_flow(session: Session, configuration: Configuration, toolchain: Toolchain) -> NpuFlow:
+    from aiebuild.flow_npu import NpuFlow  # noqa: PLC0415 - the host needs none of it
+
+    return NpuFlow(
+        python=session.python("npu"),
+        toolchain=toolchain,
+        tools=session.npu_tools(configuration.toolchain, configuration.aiecc_dialect),
+        root=str(session.root),
+        jobs=configuration.aiecc_jobs,
+    )
+
+
+def _outputs(plan: flow.DesignPlan, made: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the artifacts by kind: a node, or one for each runtime sequence by its name."""
+    from aiebuild.flow_npu import BY_SEQUENCE, SUFFIXES, artifact  # noqa: PLC0415 - the host needs none of it
+    from aiebuild.mlir.sequence_text import UNNAMED  # noqa: PLC0415 - the same
+
+    found: dict[str, Any] = {}
+    for kind in plan.design.outputs:
+        names = plan.sequences or (UNNAMED,)
+        single = made.get(plan.file(SUFFIXES[kind]))
+        found[kind] = {name: made[artifact(plan, kind, name)] for name in names} if kind in BY_SEQUENCE else single
+    return found
+
+
 def _require_files(made: model.Design, configuration: Configuration, session: Session) -> None:
-    for name in filter(None, (made.mlir, made.check)):
+    script = made.mlir.rpartition(":")[0] if ".py:" in made.mlir else made.mlir
+    for name in filter(None, (script, made.check)):
         path = session.root / configuration.folder / name
         if not path.is_file():
             beside = sorted(entry.name for entry in path.parent.glob(f"*{path.suffix}") if entry.is_file())
@@ -153,6 +247,7 @@ WORDS: dict[str, Callable[..., Any]] = {
     "CoreArchive": core_archive,
     "Prebuilt": prebuilt,
     "Design": design,
+    "XclbinChain": xclbin_chain,
 }
 
 

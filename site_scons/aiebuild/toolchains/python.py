@@ -29,8 +29,14 @@ class PythonTool:
         return (self.interpreter, "-m", f"aiebuild.{self.part}", *arguments)
 
 
-VARIABLES = (("PYTHONPATH", str(PACKAGE.parent)), ("PYTHONSAFEPATH", "1"))
-"""Where the step's Python finds this very aiebuild; the current folder is not searched for modules."""
+IMPORTED = {"mlir": (), "host": ("mlir", "generate"), "npu": ("mlir", "toolchains"), "generate": ()}
+"""The further folders of the package that a part imports from."""
+
+VARIABLES = {"PYTHONPATH": str(PACKAGE.parent), "PYTHONSAFEPATH": "1"}
+"""Where a step's Python finds this very aiebuild; the current folder is not searched for modules.
+
+They are no part of a signature: the identity of the tool is.
+"""
 
 
 def python_tool(part: str, needs: tuple[str, ...], fingerprints: Fingerprints) -> PythonTool:
@@ -41,10 +47,12 @@ def python_tool(part: str, needs: tuple[str, ...], fingerprints: Fingerprints) -
         needs: the distributions that its results depend on, by the names of their `.dist-info` folders.
         fingerprints: digests of files, remembered.
     """
-    sources = [*PACKAGE.glob("*.py"), *PACKAGE.glob("mlir/**/*.py"), *PACKAGE.glob(f"{part}/**/*.py")]
-    code = fingerprints.of_all(str(path) for path in set(sources))
+    folders = ("", *IMPORTED.get(part, ()), part)
+    sources = {path for folder in folders for path in PACKAGE.glob(f"{folder}/**/*.py" if folder else "*.py")}
+    # Names below the package: where it is installed makes no difference.
+    code = [f"{path.relative_to(PACKAGE).as_posix()} {fingerprints.of(str(path))}" for path in sorted(sources)]
     versions = _versions(frozenset(needs))
-    identity = digest_of("\n".join([sys.version, code, *versions]).encode())
+    identity = digest_of("\n".join([sys.version, *code, *versions]).encode())
     return PythonTool(sys.executable, part, identity)
 
 

@@ -1,0 +1,332 @@
+"""Making a manifest as a step: `python -m aiebuild.manifest_step REQUEST.json --module X.generic.mlir -o FILE`.
+
+The request holds what is known when a build is planned; digests and sizes come from the files, the arguments of the
+runtime sequences from the module, xclbin kernels from the xclbin, and the check from `check.json`. It runs from the
+project's folder, and all paths in a request are relative to it. Exit status: 0 good; 1 for an error of the user's, said
+on stderr, with no output left; 2 for wrong usage.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from aiebuild.errors import AieBuildError, Location, did_you_mean
+from aiebuild.files import write_atomically
+from aiebuild.inspect import xclbin
+from aiebuild.manifest import (
+    NO_VERSION,
+    Check,
+    Checked,
+    Input,
+    Kernel,
+    Manifest,
+    ManifestError,
+    Object,
+    Output,
+    Tool,
+    schema_problems,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Sequence as Words
+
+    from aiebuild.manifest import Sequence
+
+_KEYS = frozenset(
+    {
+        *("design", "version", "description", "arch", "device", "toolchain", "mode", "variant", "parameters"),
+        *("arguments", "objects", "tools", "inputs", "outputs"),
+    }
+)
+_MASKS: Mapping[str, Callable[[bytes, str], bytes]] = {"xclbin": xclbin.masked, "pdi": xclbin.masked_image}
+"""What a rebuild of the same inputs changes is left out of these kinds' digests."""
+
+
+@dataclass(frozen=True)
+class Product:
+    """An output that a request names: its file, its kind, and the runtime sequence whose instructions it holds."""
+
+    file: str
+    kind: str
+    sequence: str | None = None
+
+    @property
+    def name(self) -> str:
+        """Its name beside the manifest."""
+        return PurePosixPath(self.file).name
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is known when a build is planned.
+
+    Attributes:
+        arguments: names and meanings of the runtime sequences' arguments, in their order.
+        inputs: the project's files, relative to it.
+        outputs: what the manifest is about; each file's own name must be another one.
+        The others are those of `aiebuild.manifest.Manifest`.
+    """
+
+    design: str
+    arch: str
+    device: str
+    outputs: tuple[Product, ...]
+    version: str = ""
+    description: str = ""
+    toolchain: str = ""
+    mode: str = "release"
+    variant: str | None = None
+    parameters: Mapping[str, bool | int | float | str] = field(default_factory=dict)
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    objects: tuple[Object, ...] = ()
+    tools: tuple[Tool, ...] = ()
+    inputs: tuple[str, ...] = ()
+
+    def to_json(self) -> str:
+        """Return the text of the request file, which `from_json` reads."""
+        record = {
+            **{key: getattr(self, key) for key in _KEYS - {"arguments", "objects", "tools", "outputs", "inputs"}},
+            "parameters": dict(self.parameters),
+            "arguments": list(self.arguments.items()),
+            "objects": [{"name": it.name, "sources": it.sources, "flags": it.flags} for it in self.objects],
+            "tools": [vars(tool) for tool in self.tools],
+            "inputs": self.inputs,
+            "outputs": [vars(product) for product in self.outputs],
+        }
+        return json.dumps(record, indent=1, sort_keys=True) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str, file: str) -> Request:
+        """Return the request that a text holds.
+
+        Raises:
+            ManifestError: it is not one.
+        """
+        try:
+            record = json.loads(text)
+            for key in record:
+                if key not in _KEYS:
+                    raise ManifestError(f"a request has no {key!r}", Location(file), did_you_mean(key, _KEYS))
+            made = {
+                **record,
+                "arguments": dict(record.get("arguments", [])),
+                "objects": tuple(
+                    Object(it["name"], tuple(it["sources"]), tuple(it["flags"])) for it in record.get("objects", [])
+                ),
+                "tools": tuple(Tool(**it) for it in record.get("tools", [])),
+                "inputs": tuple(record.get("inputs", [])),
+                "outputs": tuple(Product(**it) for it in record["outputs"]),
+            }
+            return cls(**made)
+        except (ValueError, KeyError, TypeError) as error:
+            raise ManifestError(f"this is not a request for a manifest: {error}", Location(file)) from None
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What the files hold: digests of inputs by path, the bytes of outputs by path."""
+
+    inputs: Mapping[str, str]
+    outputs: Mapping[str, bytes]
+    external: str = ""
+
+
+def build(request: Request, contents: Contents, sequences: tuple[Sequence, ...], check: Check | None) -> Manifest:
+    """Return the manifest of a build; nothing is read here.
+
+    Args:
+        request: what was planned.
+        contents: what the files hold.
+        sequences: the runtime sequences, as `aiebuild.manifest_arguments.sequences` gives them.
+        check: the comparison with the reference; None for a design without one.
+
+    Raises:
+        ManifestError: two outputs have one name, a value does not fit the schema, or the check is another design's.
+        InspectError: an xclbin is damaged.
+    """
+    made = Manifest(
+        design=request.design,
+        version=request.version or NO_VERSION,
+        description=request.description,
+        arch=request.arch,
+        device=request.device,
+        toolchain=request.toolchain or request.arch,
+        mode=request.mode,
+        variant=request.variant,
+        parameters=request.parameters,
+        sequences=sequences,
+        kernels=tuple(kernel for it in request.outputs for kernel in _kernels(it, contents.outputs[it.file])),
+        inputs=tuple(Input(path, contents.inputs[path]) for path in sorted(set(contents.inputs))),
+        external=contents.external,
+        objects=request.objects,
+        tools=tuple(sorted(request.tools, key=lambda tool: tool.name)),
+        outputs=tuple(sorted((_output(it, contents.outputs[it.file]) for it in request.outputs), key=lambda o: o.path)),
+        check=check,
+    )
+    _refuse(made)
+    return made
+
+
+def read_check(text: str, request: Request, file: str) -> Check:
+    """Return the check of a `check.json`.
+
+    Raises:
+        ManifestError: it is not one, or is that of another design or device.
+    """
+    try:
+        record = json.loads(text)
+        design, device = record["design"], record["device"]
+        outputs = tuple(
+            Checked(sequence["name"], each["name"], each["ok"])
+            for sequence in record["sequences"]
+            for each in sequence["outputs"]
+        )
+        found = Check("host", device, bool(record["ok"]), outputs)
+    except (ValueError, KeyError, TypeError):
+        raise ManifestError("this is not the result of a check", Location(file)) from None
+    if (design, device) != (request.design, request.device):
+        message = f"this is the check of {design} for {device}, not of {request.design} for {request.device}"
+        raise ManifestError(message, Location(file))
+    return found
+
+
+def _kernels(product: Product, content: bytes) -> Iterator[Kernel]:
+    if product.kind == "xclbin":
+        for kernel in xclbin.read(content, product.file).kernels:
+            yield Kernel(kernel.name, kernel.id, kernel.instances)
+
+
+def _output(product: Product, content: bytes) -> Output:
+    return output(product.name, product.kind, content)
+
+
+def output(name: str, kind: str, content: bytes) -> Output:
+    """Return what a manifest says of a file.
+
+    Raises:
+        InspectError: it is an xclbin, and damaged.
+    """
+    mask = _MASKS.get(kind)
+    digest = hashlib.sha256(mask(content, name) if mask else content).hexdigest()
+    return Output(name, kind, digest, len(content), mask is not None)
+
+
+def _refuse(made: Manifest) -> None:
+    """Refuse a manifest that nobody could read back, or that names the machine."""
+    names = [each.path for each in made.outputs]
+    for name in names:
+        if names.count(name) > 1:
+            raise ManifestError(f"two outputs are called {name!r}", hint="give one of them another file name")
+    for problem in schema_problems(made.to_record()):
+        raise ManifestError(f"the manifest of {made.design} for {made.arch} would be wrong: {problem}")
+
+
+def refuse_machine(made: Manifest, root: str) -> None:
+    """Refuse a manifest that holds the path of the project on this machine.
+
+    Raises:
+        ManifestError: with the text that does.
+    """
+    for text in _texts(made.to_record()):
+        if root != "/" and root in text:
+            hint = "give flags and files relative to the project"
+            raise ManifestError(f"the manifest would hold a path of this machine: {text!r}", hint=hint)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (dict, list)):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _texts(each)
+
+
+def main(argv: Words[str]) -> int:
+    """Run the command and return the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m aiebuild.manifest_step", allow_abbrev=False)
+    parser.add_argument("request", type=Path, help="what was planned, JSON")
+    parser.add_argument("--module", type=Path, required=True, metavar="FILE", help="the checked module, generic form")
+    parser.add_argument("--check", type=Path, metavar="FILE", help="the check's result, JSON")
+    parser.add_argument(
+        "--reads", type=Path, action="append", default=[], metavar="FILE", help="a record of files that a step has read"
+    )
+    parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="the manifest")
+    parser.add_argument("--depfile", type=Path, metavar="FILE", help="the files that were read, JSON")
+    options = parser.parse_args(argv)
+    for path in (options.output, options.depfile):
+        if path is not None:
+            path.unlink(missing_ok=True)
+    try:
+        made, read = _make(options)
+    except AieBuildError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    if options.depfile:
+        write_atomically(options.depfile, json.dumps({"files": sorted(read)}, indent=1) + "\n")
+    write_atomically(options.output, made.to_json())
+    return 0
+
+
+def _make(options: argparse.Namespace) -> tuple[Manifest, set[str]]:
+    """Return the manifest, and the project's files that it depends on besides the command line's."""
+    from aiebuild.manifest_arguments import sequences  # noqa: PLC0415 - it needs the reader of MLIR
+    from aiebuild.mlir.parse import parse  # noqa: PLC0415 - the same
+
+    request = Request.from_json(_text(options.request), str(options.request))
+    own, outside = _read_files(options.reads)
+    inputs = {path: _digest(path) for path in sorted({*request.inputs, *own})}
+    outputs = {product.file: _bytes(product.file) for product in request.outputs}
+    insts = {product.sequence: product.name for product in request.outputs if product.sequence is not None}
+    module = parse(_text(options.module), str(options.module))
+    check = read_check(_text(options.check), request, str(options.check)) if options.check else None
+    contents = Contents(inputs, outputs, _digest_of_all(outside))
+    made = build(request, contents, sequences(module, request.arguments, insts), check)
+    refuse_machine(made, str(Path.cwd()))
+    return made, set(inputs)
+
+
+def _read_files(records: Iterable[Path]) -> tuple[set[str], set[str]]:
+    """Return the files that steps have read: those of the project, and those outside."""
+    own: set[str] = set()
+    outside: set[str] = set()
+    for record in records:
+        try:
+            said = json.loads(_text(record))
+            files = {*said["files"], *said.get("external", [])}
+        except (ValueError, KeyError, TypeError):
+            raise ManifestError("this is not a record of files that were read", Location(str(record))) from None
+        outside |= {file for file in files if Path(file).is_absolute() or ".." in Path(file).parts}
+        own |= files - outside
+    return own, outside
+
+
+def _text(path: Path) -> str:
+    return _bytes(str(path)).decode("utf-8", "replace")
+
+
+def _bytes(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise ManifestError(f"cannot be read: {error.strerror or error}", Location(path)) from None
+
+
+def _digest(path: str) -> str:
+    return hashlib.sha256(_bytes(path)).hexdigest()
+
+
+def _digest_of_all(paths: Iterable[str]) -> str:
+    """Return one digest of the contents of files whose places do not count; empty for none."""
+    digests = sorted(f"{_digest(path)} {Path(path).name}" for path in paths)
+    return hashlib.sha256("\n".join(digests).encode()).hexdigest() if digests else ""
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,51 @@
+"""What a project's `SConstruct` calls: is everything up to date? Only if not is the rest of aiebuild loaded."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import SCons.Script
+
+from aiebuild import freshness
+from aiebuild.environment import variables
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+BYPASS = ("clean", "no_exec", "question", "help", "tree_printers", "debug", "site_dir", "include_dir")
+"""Options of SCons with which its graph is wanted, whatever the state of the files."""
+
+
+def main(arguments: Iterable[tuple[str, str]], words: Iterable[str]) -> None:
+    """Read the recipes that a command line asks for; the whole of this project's `SConstruct`.
+
+    Args:
+        arguments: SCons's `ARGLIST`.
+        words: SCons's `COMMAND_LINE_TARGETS`.
+
+    A fault of the user's ends the run with a message and exit status 2.
+    """
+    pairs, verbs = list(arguments), list(words)
+    skip: tuple[tuple[str, str], ...] = ()
+    if set(verbs) <= {"build"} and not any(map(_is_set, BYPASS)):
+        started = time.monotonic()
+        done, left = freshness.fresh(pairs, variables())
+        if done and not left:
+            sys.stdout.write(freshness.said(done, time.monotonic() - started) + "\n")
+            sys.stdout.flush()
+            # Nothing was read and nothing is to be written: SCons's own end would only cost time.
+            os._exit(0)
+        skip = tuple((design, arch) for design, arch, _ in done)
+    from aiebuild.scons import project  # noqa: PLC0415 - everything else, which a build with nothing to do does not need
+
+    project.main(pairs, verbs, skip)
+
+
+def _is_set(name: str) -> bool:
+    try:
+        return bool(SCons.Script.GetOption(name))
+    except AttributeError:
+        return False

@@ -1,0 +1,2 @@
+module attributes {test.i = 5 : i8, test.u = 5 : ui8, test.f = 5.0 : f16, test.ty = memref<4xf32, 3>, test.map = affine_map<(d0)[s0] -> (d0 + s0, d0 floordiv 2 mod 3)>, test.set = affine_set<(d0) : (d0 >= 0, -d0 + 4 == 0)>, test.arr = array<i64: 1, -2, 3>, test.empty = array<f32>, test.bools = array<i1: true, false>, test.list = [1, "two", 3.0, [], {}], test.dense = dense<[true, false]> : tensor<2xi1>, test.strided = strided<[?, 1], offset: 4>} {
+}

@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import aiebuild
+import pytest
+from aiebuild.mlir.__main__ import main
+from aiebuild.mlir.parse import parse
+from aiebuild.mlir.symbols import symbols
+
+TWO_MM = (Path(__file__).parents[1] / "golden" / "services" / "two_mm.mlir").read_text()
+BAD = """func.func @top(%a: i32) {
+  func.call @one(%a) : (i32) -> ()
+  func.call @two(%a) : (i32) -> ()
+  func.call @helper(%a) : (i32) -> ()
+  return
+}
+"""
+HELPER = "func.func @helper(%a: i32) {\n  return\n}\n"
+USER = "func.func private @helper(i32)\nfunc.func @top(%a: i32) {\n  func.call @helper(%a) : (i32) -> ()\n  return\n}\n"
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, text in (("bad", BAD), ("helper", HELPER), ("user", USER), ("two_mm", TWO_MM)):
+        Path(f"{name}.mlir").write_text(text)
+
+
+def test_check_reports_three_undefined_calls(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "bad.mlir", "--known", "helper.mlir", "-o", "stamp"]) == 1
+    errors = capsys.readouterr().err
+    assert errors.count("[E-CALL-UNDEF]") == 3
+    assert "bad.mlir:4:3: error: @helper is called, but not declared" in errors
+    assert "@helper is defined in module helper.mlir" in errors
+    assert not Path("stamp").exists()
+
+
+def test_check_prints_json_and_still_fails(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "bad.mlir", "helper.mlir", "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert found["format"] == 1
+    bad, helper = found["modules"]
+    assert [(each["code"], each["line"], each["column"]) for each in bad["problems"]] == [
+        ("E-CALL-UNDEF", 2, 3),
+        ("E-CALL-UNDEF", 3, 3),
+        ("E-CALL-UNDEF", 4, 3),
+    ]
+    assert helper == {"file": "helper.mlir", "problems": [], "files": []}
+
+
+def test_check_writes_a_stamp_that_depends_on_the_content_alone() -> None:
+    assert main(["check", "helper.mlir", "-o", "stamp"]) == 0
+    first = Path("stamp").read_text()
+    Path("helper.mlir").write_text("// a comment\n" + HELPER)
+    assert main(["check", "helper.mlir", "-o", "stamp"]) == 0
+    assert Path("stamp").read_text() == first
+
+
+def test_warnings_do_not_fail(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "user.mlir"]) == 0
+    assert "[W-DECL-UNDEF]" in capsys.readouterr().err
+    assert main(["check", "user.mlir", "--final"]) == 1
+    assert main(["check", "user.mlir", "--final", "--runtime", "helper"]) == 0
+
+
+def test_link_fills_what_is_declared() -> None:
+    assert main(["link", "user.mlir", "helper.mlir", "-o", "out.mlir"]) == 0
+    functions = symbols(parse(Path("out.mlir").read_text()).op)
+    assert list(functions) == ["helper", "top"]
+    assert functions["helper"].location == '"helper.mlir":1:1'
+
+
+def test_link_prints_without_an_output(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["link", "user.mlir", "helper.mlir", "--names", "keep", "--no-locations"]) == 0
+    assert "loc(" not in capsys.readouterr().out
+    assert main(["link", "user.mlir", "helper.mlir", "--entry", "main"]) == 1
+    assert "[E-LINK-ENTRY]" in capsys.readouterr().err
+
+
+def test_outline_split_and_link_again() -> None:
+    assert main(["outline", "two_mm.mlir", "--stage", "out_AB", "--range", "out_ABC", "E", "-o", "cut.mlir"]) == 0
+    assert list(symbols(parse(Path("cut.mlir").read_text()).op)) == ["Stage_out_AB", "Stage_out_ABC_E", "top"]
+    assert main(["split", "cut.mlir", "-o", "pieces"]) == 0
+    pieces = sorted(Path("pieces").iterdir())
+    assert [piece.name for piece in pieces] == ["Stage_out_AB.mlir", "Stage_out_ABC_E.mlir", "top.mlir"]
+    assert main(["link", *map(str, pieces), "-o", "again.mlir", "--no-locations"]) == 0
+    assert main(["normalise", "cut.mlir", "-o", "plain.mlir"]) == 0
+    again, cut = (parse(Path(name).read_text()) for name in ("again.mlir", "plain.mlir"))
+    assert list(symbols(again.op)) == list(symbols(cut.op))
+
+
+def test_one_piece_and_the_rest() -> None:
+    assert main(["outline", "two_mm.mlir", "--stage", "E", "-o", "cut.mlir"]) == 0
+    assert main(["split", "cut.mlir", "--only", "Stage_E", "-o", "e.mlir"]) == 0
+    assert "loc(" not in Path("e.mlir").read_text()
+    assert main(["split", "cut.mlir", "--without", "Stage_E", "-o", "rest.mlir"]) == 0
+    assert list(symbols(parse(Path("rest.mlir").read_text()).op)) == ["Stage_E", "top"]
+
+
+def test_normalise_imports_what_a_design_uses(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["normalise", "user.mlir", "--import", "helper.mlir", "-o", "out.mlir"]) == 0
+    assert symbols(parse(Path("out.mlir").read_text()).op)["helper"].body
+    assert main(["normalise", "bad.mlir", "--known", "helper.mlir", "-o", "out.mlir"]) == 1
+    assert "@helper is defined in module helper.mlir" in capsys.readouterr().err
+    assert not Path("out.mlir").exists()
+
+
+def test_an_error_leaves_no_output(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("cut.mlir").write_text("old")
+    assert main(["outline", "two_mm.mlir", "--stage", "out_AC", "-o", "cut.mlir"]) == 1
+    assert "did you mean 'out_ABC'?" in capsys.readouterr().err
+    assert not Path("cut.mlir").exists()
+
+
+def test_bytecode_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("b.mlir").write_bytes(b"ML\xefR\x0dMLIR22.1.8\0\1\2")
+    assert main(["check", "b.mlir"]) == 1
+    assert "written by MLIR22.1.8 [E-BYTECODE]" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "argv", [[], ["--json"], ["x", "--only"]], ids=["nothing", "no file", "an option of another command"]
+)
+def test_wrong_usage_ends_with_two(argv: list[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["check", *argv])
+    assert caught.value.code == 2
+
+
+def test_generic_text_needs_nothing_but_the_standard_library() -> None:
+    Path("g.mlir").write_text('"builtin.module"() ({\n}) : () -> ()\n')
+    code = (
+        "import sys\nfrom aiebuild.mlir.__main__ import main\n"
+        "for words in ('check g.mlir', 'link g.mlir g.mlir -o o', 'split g.mlir -o p'):\n"
+        "    assert main(words.split()) == 0\n"
+        "print(*(set(sys.modules) & {'xdsl', 'numpy', 'jinja2', 'yaml', 'SCons'}))"
+    )
+    environment = {"PYTHONPATH": str(Path(aiebuild.__file__).parents[1]), "PATH": ""}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False)
+    assert (done.returncode, done.stdout.strip()) == (0, ""), done.stderr
