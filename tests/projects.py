@@ -27,7 +27,11 @@ class Built:
     @property
     def steps(self) -> list[str]:
         """The steps that ran, as their labels say, white space folded."""
-        labels = re.findall(r"^  ((?:compile|archive|write|render|python|check|cores|link|run|split|symbols|aiecc)\s.*)$", self.out, re.MULTILINE)
+        labels = re.findall(
+            r"^  ((?:compile|archive|write|render|python|check|cores|link|run|split|symbols|aiecc)\s.*)$",
+            self.out,
+            re.MULTILINE,
+        )
         return [" ".join(label.split()) for label in labels]
 
     @property
@@ -75,7 +79,9 @@ class Project:
     @property
     def environment(self) -> dict[str, str]:
         """The variables of a run: this process's, without those that choose tools, and the project's own."""
-        kept = {key: value for key, value in os.environ.items() if not key.startswith(("AIE", "PEANO", "MLIR_AIE", "CXX"))}
+        kept = {
+            key: value for key, value in os.environ.items() if not key.startswith(("AIE", "PEANO", "MLIR_AIE", "CXX"))
+        }
         return kept | {"PYTHONPATH": str(PACKAGE), **self.variables}
 
     def start(self, *words: str) -> subprocess.Popen[bytes]:
