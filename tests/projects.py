@@ -28,7 +28,7 @@ class Built:
     def steps(self) -> list[str]:
         """The steps that ran, as their labels say, white space folded."""
         labels = re.findall(
-            r"^  ((?:compile|archive|write|render|python|check|cores|link|run|split|symbols|aiecc)\s.*)$",
+            r"^  ((?:compile|archive|write|render|python|check|cores|link|run|split|symbols|aiecc|module|outline|custom|kernel|cut)\s.*)$",
             self.out,
             re.MULTILINE,
         )

@@ -121,6 +121,8 @@ class DesignPlan:
         run_timeout: seconds that a run may take.
         search: folders of shared templates.
         links: the files of each `link_with` name, relative to the project.
+        imports: the modules that become part of this one, in generic form, relative to the project.
+        known: further modules of the recipe, which messages may name.
         promises: the functions that the recipe says each file defines, by its `link_with` name.
         generator: how a Python script that makes the MLIR is given the parameters; the contract's section.
         interpreter: the Python that runs it, where it is not the running one.
@@ -136,6 +138,8 @@ class DesignPlan:
     run_timeout: float = 60.0
     search: tuple[str, ...] = ()
     links: Mapping[str, str] = field(default_factory=dict)
+    imports: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
     promises: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     generator: Generator | None = None
     interpreter: str = ""
@@ -177,19 +181,56 @@ def plan_mlir(plan: DesignPlan, python: Callable[[str], PythonTool]) -> tuple[Pl
     origins = () if plan.is_generated else ("--lines", lines)
     declared = tuple(word for name in plan.links for word in ("--declared", name))
     sequences = ("--sequences", ",".join(plan.sequences)) if plan.sequences else ()
-    generic, facts = plan.file(".generic.mlir"), plan.file(".facts.json")
+    checked, facts = plan.file(".checked.mlir" if plan.design.outline else ".generic.mlir"), plan.file(".facts.json")
+    others = tuple(word for file in plan.imports for word in ("--import", file))
+    others += tuple(word for file in plan.known for word in ("--known", file))
     normalise = python_step(
         plan,
         python("mlir"),
         f"check   {text}",
-        (generic, facts),
+        (checked, facts),
         (
-            *("normalise", text, *origins, *declared, "--device", plan.device, *sequences),
-            *("-o", generic, "--facts", facts),
+            *("normalise", text, *origins, *declared, *others, "--device", plan.device, *sequences),
+            *("-o", checked, "--facts", facts),
         ),
     )
     written = _write(plan, plan.file(".parameters.json"), json.dumps(plan.parameters, sort_keys=True, indent=1) + "\n")
-    return (written, *made, Planned("AieMlir", normalise, (text, *origins[1:])))
+    sources = (text, *origins[1:], *plan.imports, *plan.known)
+    return (written, *made, Planned("AieMlir", normalise, sources), *_plan_outline(plan, python("mlir"), checked))
+
+
+def _plan_outline(plan: DesignPlan, mlir: PythonTool, checked: str) -> tuple[Planned, ...]:
+    """Return the steps that cut stages out of functions, one function after the other."""
+    steps = []
+    before = checked
+    for position, (function, requests) in enumerate(plan.design.outline):
+        last = position == len(plan.design.outline) - 1
+        output = plan.file(".generic.mlir" if last else f".outlined{position}.mlir")
+        words = ("outline", before, "--func", function, *outline_words(requests), "--no-dedupe", "-o", output)
+        step = python_step(plan, mlir, f"outline {output}", (output,), words)
+        steps.append(Planned("AieMlir", step, (before,)))
+        before = output
+    return tuple(steps)
+
+
+def outline_words(requests: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
+    """Return the words that name stages and ranges on a command line."""
+    return tuple(
+        word for request in requests for word in (("--stage", *request) if len(request) == 1 else ("--range", *request))
+    )
+
+
+def plan_module(source: str, output: str, mlir: PythonTool, origin: Origin) -> Planned:
+    """Return the step that reads a module whose functions others import."""
+    step = Step(
+        label=f"module  {source}",
+        commands=(mlir.command("normalise", source, "--link-anything", "-o", output),),
+        outputs=(output,),
+        identity=mlir.identity,
+        where=origin.where,
+        asked_by=origin.word,
+    )
+    return Planned("AieMlir", step, (source,))
 
 
 def _write(plan: DesignPlan, file: str, text: str) -> Planned:

@@ -58,12 +58,20 @@ class NpuFlow:
 
     def plan(self, plan: DesignPlan) -> tuple[Planned, ...]:
         """Return all steps after the check of the MLIR."""
-        return (self._sequences(plan), self._check(plan), *self._artifacts(plan))
+        return (*self._custom(plan), self._sequences(plan), self._check(plan), *self._artifacts(plan))
+
+    def _custom(self, plan: DesignPlan) -> tuple[Planned, ...]:
+        """Return the step that writes a module which is no longer the user's own text, as aiecc takes it."""
+        if not has_own_text(plan):
+            generic, text = plan.file(".generic.mlir"), plan.file(".custom.mlir")
+            step = python_step(plan, self.python, f"custom  {text}", (text,), ("custom", generic, "-o", text))
+            return (Planned("AieMlir", step, (generic,)),)
+        return ()
 
     def _sequences(self, plan: DesignPlan) -> Planned:
         names = plan.sequences or (UNNAMED,)
         texts = {name: sequence_text(plan, name) for name in names}
-        config, text = plan.file(".config.mlir"), plan.file(".mlir")
+        config, text = plan.file(".config.mlir"), plan.file(".mlir" if has_own_text(plan) else ".custom.mlir")
         words = tuple(word for name, file in texts.items() for word in ("--sequence", name, file))
         step = python_step(
             plan,
@@ -187,6 +195,11 @@ def _kernel(plan: DesignPlan) -> ChainKernel:
 
 
 _BUILDERS = {"insts": "AieInsts", "elf": "AieInsts"}
+
+
+def has_own_text(plan: DesignPlan) -> bool:
+    """Return whether the module is still what the user wrote: nothing was linked into it, nothing cut out."""
+    return not plan.imports and not plan.design.outline
 
 
 def sequence_text(plan: DesignPlan, name: str) -> str:

@@ -21,6 +21,12 @@ SYMBOL = re.compile(r"[A-Za-z_$.][A-Za-z0-9_$.]*\Z")
 MLIR_FILE = re.compile(r"(\.mlir|\.mlir\.j2|\.py|\.py:[A-Za-z_]\w*)\Z")
 KEY_DIGITS = 12
 
+TOP = "top"
+"""The function that an outline without a name is about."""
+
+Outline = tuple[tuple[str, tuple[tuple[str, ...], ...]], ...]
+"""Pairs of a function and its requests: each one stage, or the first and the last of a range."""
+
 Defines = tuple[tuple[str, str | None], ...]
 
 
@@ -197,6 +203,29 @@ class Prebuilt:
         return self.filename or PurePosixPath(self.file).name
 
 
+@dataclass(frozen=True)
+class MlirModule:
+    """A module of MLIR whose functions designs can import.
+
+    Args:
+        name: what the recipe calls it.
+        source: the file: `.mlir`, custom or generic.
+        entry: the function that it is imported for; all of its public ones where it is left out.
+        where: the line of the recipe.
+    """
+
+    name: str
+    source: str = ""
+    entry: str = ""
+    where: Location | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        _check_name("MlirModule", self.name, self.where)
+        if not self.source.endswith(".mlir"):
+            message = f"MlirModule {self.name!r} names no .mlir file"
+            raise RecipeError(message, self.where, 'source="#modules/x.mlir"')
+
+
 Linkable = Union[CoreObject, CoreArchive, Prebuilt]  # noqa: UP007 - evaluated at run time, where 3.10 is the oldest Python
 
 
@@ -209,6 +238,9 @@ class Design:
             prints it (`.py`), or a function that returns it (`.py:function`).
         link_with: the objects and archives that the MLIR's `link_with` names.
         check: a Python file with `inputs` and `reference`, beside the recipe.
+        imports: modules whose functions the MLIR calls; they become part of it.
+        outline: stages of a function that become functions of their own: the function `top`'s, as a list of stages
+            and (first, last) ranges, or a mapping from functions to such lists.
         outputs: what aiecc makes of it for the NPU: `xclbin`, `insts`, `pdi`, `elf` (insts ELF), `full_elf`, `cdo`,
             `txn`, `ctrlpkt`, `core_elfs`, `physical_mlir`.
         name: the design's name; its folder's where it is left out.
@@ -219,6 +251,8 @@ class Design:
     mlir: str
     link_with: tuple[Linkable, ...] = ()
     check: str | None = None
+    imports: tuple[MlirModule, ...] = ()
+    outline: Outline = ()
     outputs: tuple[str, ...] = ("xclbin", "insts")
     name: str = ""
     aiecc: AieccOptions = field(default_factory=AieccOptions)
@@ -232,10 +266,14 @@ class Design:
             if not isinstance(item, (CoreObject, CoreArchive, Prebuilt)):
                 message = f"link_with takes CoreObject, CoreArchive or Prebuilt values, not {item!r}"
                 raise RecipeError(message, self.where, 'mm = env.CoreObject("mm", ...); link_with=[mm]')
+        for module in self.imports:
+            if not isinstance(module, MlirModule):
+                message = f"imports takes MlirModule values, not {module!r}"
+                raise RecipeError(message, self.where, 'm = env.MlirModule("m", source="..."); imports=[m]')
         _check_link_names(self.link_with, self.where)
 
 
-Word = TypeVar("Word", CoreObject, CoreArchive, Prebuilt, Design)
+Word = TypeVar("Word", CoreObject, CoreArchive, Prebuilt, MlirModule, Design)
 
 
 def make(word: type[Word], values: Mapping[str, Any], where: Location) -> Word:
@@ -287,7 +325,9 @@ def _settle(word: str, key: str, value: object, where: Location) -> object:
         return check_kinds(_settle_list(word, key, value, where), where)
     if key == "aiecc":
         return value
-    if key == "link_with":
+    if key == "outline":
+        return _settle_outline(word, value, where)
+    if key in {"link_with", "imports"}:
         if isinstance(value, (list, tuple)):
             return tuple(value)
         return (value,)
@@ -304,6 +344,26 @@ def _settle_switch(word: str, key: str, value: object, where: Location) -> bool:
     if isinstance(value, bool):
         return value
     raise RecipeError(f"{word}: {key} is True or False, not {value!r}", where)
+
+
+def _settle_outline(word: str, value: object, where: Location) -> Outline:
+    """Return what is cut out, as pairs of a function and its requests; a request is one stage, or first and last."""
+    cuts = value if isinstance(value, dict) else {TOP: value}
+    settled = []
+    for function, requests in cuts.items():
+        if not isinstance(function, str) or not isinstance(requests, (list, tuple)):
+            hint = 'outline=["stage", ("first", "last")], or outline={"function": [...]}'
+            raise RecipeError(f"{word}: outline is a list of stages, not {value!r}", where, hint)
+        settled.append((function, tuple(_settle_request(word, item, where) for item in requests)))
+    return tuple(pair for pair in settled if pair[1])
+
+
+def _settle_request(word: str, item: object, where: Location) -> tuple[str, ...]:
+    if isinstance(item, str):
+        return (item,)
+    if isinstance(item, (list, tuple)) and len(item) == 2 and all(isinstance(name, str) for name in item):
+        return tuple(item)
+    raise RecipeError(f"{word}: {item!r} is neither a stage nor a range of two", where, '"stage" or ("first", "last")')
 
 
 def _settle_list(word: str, key: str, value: object, where: Location) -> tuple[str, ...]:

@@ -6,11 +6,13 @@ A recipe is checked as if it began with `from aiebuild.recipe import *`.
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from aiebuild.model import CoreArchive, CoreObject, Linkable, Prebuilt
+from aiebuild.model import CoreArchive, CoreObject, Linkable, MlirModule, Prebuilt
 from aiebuild.parameters import Parameters
 from aiebuild.scons.words import DesignNodes
 
 __all__ = ["Import", "env", "p"]
+
+Cuts = Sequence[str | tuple[str, str]] | Mapping[str, Sequence[str | tuple[str, str]]]
 
 class Recipe(Protocol):
     def CoreObject(
@@ -25,6 +27,8 @@ class Recipe(Protocol):
         include_dirs: Sequence[str] = (),
         flags: Sequence[str] = (),
         symbol_prefix: str = "",
+        inline: bool = False,
+        outline: Cuts = (),
         filename: str = "",
     ) -> CoreObject: ...
     def CoreArchive(
@@ -46,8 +50,32 @@ class Recipe(Protocol):
         mlir: str,
         link_with: Sequence[Linkable] = (),
         check: str | None = None,
+        imports: Sequence[MlirModule] = (),
+        outline: Cuts = (),
+        outputs: Sequence[str] = ("xclbin", "insts"),
         name: str = "",
+        alloc_scheme: str | None = None,
+        dynamic_objfifos: bool | None = None,
+        packet_sw_objfifos: bool | None = None,
+        opt_level: int | None = None,
+        placer: str | None = None,
+        sa_seed: int | None = None,
+        cores_per_col: int | None = None,
+        bf16_emulation: bool | None = None,
+        fold_ddr_addr_offset: bool | None = None,
+        unified: bool | None = None,
+        expand_load_pdis: bool | None = None,
+        load_pdi_to_ctrl_pkt: bool | None = None,
+        ctrl_pkt_overlay: bool | None = None,
+        materialize: bool | None = None,
+        measure_stack: bool | None = None,
+        xclbin_kernel_name: str | None = None,
+        xclbin_instance_name: str | None = None,
+        xclbin_kernel_id: int | None = None,
+        flags: Sequence[str] = (),
     ) -> DesignNodes: ...
+    def MlirModule(self, name: str, *, source: str, entry: str = "") -> MlirModule: ...
+    def XclbinChain(self, name: str, *, designs: Sequence[DesignNodes]) -> list[Any]: ...
 
 def Import(*names: str) -> None: ...
 

@@ -29,9 +29,31 @@ def main(argv: Sequence[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m aiebuild.npu", allow_abbrev=False)
     commands = parser.add_subparsers(required=True)
-    for declare in (_declare_sequences, _declare_check, _declare_defines, _declare_inline, _declare_aiecc):
+    for declare in (
+        _declare_custom,
+        _declare_sequences,
+        _declare_check,
+        _declare_defines,
+        _declare_inline,
+        _declare_aiecc,
+    ):
         declare(commands)
     return parser
+
+
+def _declare_custom(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser("custom", help="write a module as aiecc takes it")
+    parser.add_argument("module", type=Path, help="generic text")
+    parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE")
+    parser.set_defaults(run=_custom)
+
+
+def _custom(options: argparse.Namespace) -> None:
+    from aiebuild.mlir.parse import parse  # noqa: PLC0415 - only this command needs it
+    from aiebuild.mlir.write_custom import write_custom  # noqa: PLC0415 - the same
+
+    text = options.module.read_text(encoding="utf-8")
+    write_atomically(options.output, write_custom(parse(text, str(options.module))))
 
 
 def _declare_sequences(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

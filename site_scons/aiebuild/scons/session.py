@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from aiebuild.environment import Environment
+    from aiebuild.model import MlirModule
     from aiebuild.scons.words import DesignNodes
     from aiebuild.step import Step
     from aiebuild.toolchains.compiler import Toolchain
@@ -86,6 +87,7 @@ class Session:
         self.shown: list[Step] = []
         self.designs: list[DesignNodes] = []
         self.chains: list[Any] = []
+        self.modules: dict[str, list[MlirModule]] = {}
         self.lock: IO[str] | None = None
         self._toolchains: dict[tuple[str, str, str], Toolchain] = {}
         self._tools: dict[str, PythonTool] = {}

@@ -26,22 +26,27 @@ def find_source(item: CoreObject, arch: str, folder: Path, root: Path) -> str:
         RecipeError: where there is none, with the places that were tried.
     """
     chosen = item.host_source if arch == "host" and item.host_source else str(item.source)
-    return _find(chosen, arch, folder, root, where=item.where, word=f"CoreObject {item.name!r}")
+    return find_file(chosen, arch, folder, root, where=item.where, word=f"CoreObject {item.name!r}")
 
 
 def find_member_sources(item: CoreArchive, arch: str, folder: Path, root: Path) -> tuple[str, ...]:
     """Return the sources of an archive's members for an arch, relative to the project."""
     chosen = item.host_sources if arch == "host" and item.host_sources else item.sources
     word = f"CoreArchive {item.name!r}"
-    return tuple(_find(source, arch, folder, root, where=item.where, word=word) for source in chosen)
+    return tuple(find_file(source, arch, folder, root, where=item.where, word=word) for source in chosen)
 
 
 def prebuilt_file(item: Prebuilt, arch: str, folder: Path, root: Path) -> str:
     """Return the file of a prebuilt object or archive for an arch, relative to the project."""
-    return _find(item.file, arch, folder, root, where=item.where, word=f"Prebuilt {item.name!r}")
+    return find_file(item.file, arch, folder, root, where=item.where, word=f"Prebuilt {item.name!r}")
 
 
-def _find(source: str, arch: str, folder: Path, root: Path, *, where: Location | None, word: str) -> str:
+def find_file(source: str, arch: str, folder: Path, root: Path, *, where: Location | None, word: str) -> str:
+    """Return a file that a recipe names, for an arch, relative to the project.
+
+    Raises:
+        RecipeError: where there is none, with the places that were tried.
+    """
     tried = [located(name, folder, root) for name in _spellings(source, arch)]
     for name in tried:
         if (root / name).is_file():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import sys
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import SCons.Script
@@ -16,6 +17,7 @@ from aiebuild.scons.builders import add_planned, checked_keywords
 from aiebuild.scons.linking import Linker
 from aiebuild.scons.location import recipe_line
 from aiebuild.scons.session import project_path
+from aiebuild.scons.sources import find_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -112,6 +114,14 @@ def prebuilt(env: Any, name: str, **keywords: Any) -> model.Prebuilt:
     return model.make(model.Prebuilt, {"name": name, **keywords}, recipe_line())
 
 
+def mlir_module(env: Any, name: str, **keywords: Any) -> model.MlirModule:
+    """Return a module of MLIR that designs can import."""
+    made = model.make(model.MlirModule, {"name": name, **keywords}, recipe_line())
+    session: Session = env["AIE_SESSION"]
+    session.modules.setdefault(env["AIE_CONFIGURATION"].output, []).append(made)
+    return made
+
+
 def design(env: Any, **keywords: Any) -> DesignNodes:
     """Plan a design's steps, and return its nodes."""
     made = model.make(model.Design, keywords, recipe_line())
@@ -134,6 +144,12 @@ def design(env: Any, **keywords: Any) -> DesignNodes:
         run_timeout=configuration.run_timeout,
         search=configuration.search,
         links=links,
+        imports=tuple(_module_file(env, module, configuration) for module in made.imports),
+        known=tuple(
+            _module_file(env, module, configuration)
+            for module in session.modules.get(configuration.output, ())
+            if module not in made.imports
+        ),
         promises={item.link_name: _promised(item) for item in made.link_with},
         generator=configuration.generator,
         interpreter=_interpreter(made, session),
@@ -141,6 +157,23 @@ def design(env: Any, **keywords: Any) -> DesignNodes:
     nodes = _plan_nodes(env, session, configuration, plan, toolchain)
     session.designs.append(nodes)
     return nodes
+
+
+def _module_file(env: Any, module: model.MlirModule, configuration: Configuration) -> str:
+    """Return the generic form of a module, and plan the step that makes it; designs share it."""
+    session: Session = env["AIE_SESSION"]
+    folder = session.root / Path(module.where.file).parent if module.where else session.root
+    source = find_file(
+        module.source, configuration.arch, folder, session.root, where=module.where, word=f"MlirModule {module.name!r}"
+    )
+    output = f"{session.build_dir}/modules/{Path(source).stem}-{model.digest_key([source])}.generic.mlir"
+    add_planned(
+        env,
+        flow.plan_module(
+            source, output, session.python("mlir"), flow.Origin(module.where, f"MlirModule {module.name!r}")
+        ),
+    )
+    return output
 
 
 def _promised(item: model.Linkable) -> tuple[str, ...]:
@@ -246,6 +279,7 @@ WORDS: dict[str, Callable[..., Any]] = {
     "CoreObject": core_object,
     "CoreArchive": core_archive,
     "Prebuilt": prebuilt,
+    "MlirModule": mlir_module,
     "Design": design,
     "XclbinChain": xclbin_chain,
 }
