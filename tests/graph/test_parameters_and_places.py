@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from installations import install
 from projects import CONTRACT, Project, add_design
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-FAKE_TOOLS = Path(__file__).resolve().parents[1] / "fake_tools"
+    from pathlib import Path
 
 KERNEL = """\
 extern "C" void add_some(int *x, int *y) { for (int i = 0; i < 16; ++i) y[i] = x[i] + SOME; }
@@ -191,37 +188,28 @@ def test_list_and_describe_answer_people_and_programs(adder: Project) -> None:
 
 
 @pytest.fixture
-def peano(tmp_path: Path) -> Iterator[Path]:
-    """A folder that looks like an installation of Peano, with stand-in tools."""
-    folder = tmp_path / "llvm-aie"
-    (folder / "bin").mkdir(parents=True)
-    for name in ("clang++", "llvm-ar", "llvm-objcopy"):
-        launcher = folder / "bin" / name
-        program = FAKE_TOOLS / f"{name.replace('+', 'p').replace('-', '_')}.py"
-        launcher.write_text(f'#!/bin/sh\nexec "{sys.executable}" -I "{program}" "$@"\n')
-        launcher.chmod(0o755)
-    yield folder
-    shutil.rmtree(folder)
+def npu(adder: Project, tmp_path: Path) -> Project:
+    """The same project with stand-ins for the NPU's tools."""
+    adder.variables |= install(tmp_path / "tools", "C2").variables | {"AIE_STUB_LOG": str(tmp_path / "log")}
+    return adder
 
 
-def test_f14_switching_the_arch_keeps_both_results_side_by_side(adder: Project, peano: Path) -> None:
-    adder.variables["PEANO_INSTALL_DIR"] = str(peano)
-    assert adder.build("design=x", "arch=aie2").compiled == ["kernels/add.cc"]
-    assert adder.build("design=x", "arch=aie2p").compiled == ["kernels/add.cc"]
-    assert adder.build("design=x", "arch=aie2").steps == []
-    assert len(adder.objects("aie2")) == len(adder.objects("aie2p")) == 1
-    assert adder.objects("aie2")[0].read_bytes() != adder.objects("aie2p")[0].read_bytes()
+def test_f14_switching_the_arch_keeps_both_results_side_by_side(npu: Project) -> None:
+    assert npu.build("design=x", "arch=aie2").compiled == ["kernels/add.cc"]
+    assert npu.build("design=x", "arch=aie2p").compiled == ["kernels/add.cc"]
+    assert npu.build("design=x", "arch=aie2").steps == []
+    assert len(npu.objects("aie2")) == len(npu.objects("aie2p")) == 1
+    assert npu.objects("aie2")[0].read_bytes() != npu.objects("aie2p")[0].read_bytes()
 
 
-def test_u5_every_declared_option_reaches_the_compiler(adder: Project, peano: Path, tmp_path: Path) -> None:
-    adder.variables |= {"PEANO_INSTALL_DIR": str(peano), "AIE_STUB_LOG": str(tmp_path / "log")}
+def test_u5_every_declared_option_reaches_the_compiler(npu: Project, tmp_path: Path) -> None:
     recipe = RECIPE.replace('"SOME": p.some', '"SOME": p.some, "Y": None').replace(
         "functions", 'include_dirs=["#inc", "here"], flags=["-O3", "-fno-exceptions"], functions'
     )
-    adder.write("designs/x/SConscript", f'Import("env", "p")\n\n{recipe}\n')
-    adder.build("design=x", "arch=aie2")
+    npu.write("designs/x/SConscript", f'Import("env", "p")\n\n{recipe}\n')
+    npu.build("design=x", "arch=aie2")
     calls = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
-    (argv,) = (call["argv"] for call in calls if "-c" in call["argv"])
+    (argv,) = (call["argv"] for call in calls if "kernels/add.cc" in call["argv"])
     wanted = ["-DSOME=1", "-DY", "-Iinc", "-Idesigns/x/here", "-O3", "-fno-exceptions"]
     assert [word for word in argv if word in wanted] == wanted
     assert "--target=aie2-none-unknown-elf" in argv

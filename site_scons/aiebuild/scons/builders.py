@@ -50,6 +50,7 @@ def add_planned(env: Any, planned: Planned) -> list[Any]:
     for node in nodes:
         node.store_info = STORE
     if step.always:
+        session.is_repeatable = False
         env.AlwaysBuild(nodes)
         env.NoCache(nodes)
     if step.depfile:

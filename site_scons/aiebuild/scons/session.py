@@ -80,6 +80,7 @@ class Session:
         self.started = time.monotonic()
         self.started_at = time.time_ns()
         self.unrecorded = 0
+        self.is_repeatable = True
         self._unsaved = 0.0
         self.done: list[Step] = []
         self.fresh: set[str] = set()
