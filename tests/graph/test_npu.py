@@ -451,3 +451,10 @@ def test_n13_one_kernel_id_twice_is_an_error_that_names_both(npu: Project) -> No
     failed = npu.scons("arch=aie2")
     assert failed.status == 2
     assert "two has the kernel id 0x950, which one has too at designs/x/SConscript:4" in failed.err
+
+
+def test_u12_versions_that_are_known_not_to_fit_are_warned_about_once(project: Project, tmp_path: Path) -> None:
+    with_tools(adder(project), install(tmp_path / "tools", "C2", clang="20.0.0"), tmp_path / "log")
+    built = project.build("arch=aie2")
+    assert built.err.count("warning: this aiecc writes LLVM IR that Peano before 21 does not read") == 1
+    assert project.build("arch=host").err == ""

@@ -21,6 +21,7 @@ class Toolchain:
     the signature of each step that runs them. `system_dirs` are the folders that the compiler itself searches for
     headers, in order. `nm` lists symbols; it and `objcopy` are empty where the toolchain has none. A compiler without
     depfiles has its headers scanned instead; one that is `exclusive` must not run twice at the same time.
+    `version` is the line that the compiler says of itself.
     `missing` is the error of a toolchain that is not there, whose commands can be shown and not run.
     """
 
@@ -36,6 +37,7 @@ class Toolchain:
     has_depfiles: bool = True
     exclusive: bool = False
     missing: str = ""
+    version: str = ""
 
 
 def compile_command(toolchain: Toolchain, compilation: Compilation, source: str, output: str, depfile: str) -> Command:

@@ -88,6 +88,7 @@ def find_toolchain(
         identity=digest_of("\n".join(identity).encode()),
         system_dirs=(*filter(None, (include,)), *_texts(said, "system_dirs")),
         nm=tools["llvm-nm"],
+        version=str(said["version"]),
     )
 
 
