@@ -86,6 +86,7 @@ class CoreObject:
         include_dirs: folders to search for headers, in order.
         flags: compiler options, in order, after the defaults.
         symbol_prefix: put before each function's name, with an underscore, in the object's symbols.
+        outline: for a source that is MLIR: stages that are compiled as functions of their own, as in Design.
         inline: whether it stays LLVM IR, which is merged into the cores that call it (`link_with_mode = "merge"`); its
             link name is `<name>.ll` then.
         filename: the name that `link_with` uses, where it is not `<name>.o`.
@@ -102,6 +103,7 @@ class CoreObject:
     flags: tuple[str, ...] = ()
     symbol_prefix: str = ""
     inline: bool = False
+    outline: Outline = ()
     filename: str = ""
     where: Location | None = field(default=None, compare=False)
 
@@ -112,12 +114,31 @@ class CoreObject:
             raise RecipeError(problem, self.where, 'source="#kernels/x.cc" or text="..."')
         _check_symbols("CoreObject", self.name, self.functions, self.where)
         _check_filename(self.filename, self.where)
+        if self.outline and not self.is_mlir:
+            message = (
+                f"CoreObject {self.name!r}: outline is for a source that is MLIR, not for {self.source or 'a text'}"
+            )
+            raise RecipeError(message, self.where, 'source="#kernels/x.mlir"')
+        if self.is_mlir and (self.inline or self.symbol_prefix or self.defines or self.include_dirs or self.flags):
+            message = (
+                f"CoreObject {self.name!r} is MLIR, which has no flags, defines, include folders, prefix or inline"
+            )
+            raise RecipeError(message, self.where, "leave them out")
+        if self.is_mlir and not self.functions:
+            raise RecipeError(
+                f"CoreObject {self.name!r} is MLIR and names no functions", self.where, 'functions=["..."]'
+            )
         if self.inline and self.symbol_prefix:
             message = f"CoreObject {self.name!r} is inline, which excludes symbol_prefix: LLVM IR has no objcopy"
             raise RecipeError(message, self.where, "leave one of them out")
         if self.inline and not self.functions:
             message = f"CoreObject {self.name!r} is inline and names no functions"
             raise RecipeError(message, self.where, 'functions=["..."]: those that cores call')
+
+    @property
+    def is_mlir(self) -> bool:
+        """Whether the source is MLIR."""
+        return bool(self.source and self.source.endswith(".mlir"))
 
     @property
     def link_name(self) -> str:

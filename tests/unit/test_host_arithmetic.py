@@ -118,10 +118,15 @@ def test_division_rounds_as_its_name_says(values: tuple[int, int, int]) -> None:
 
 @given(signed(32), st.sampled_from([1, 3, 4, 32, 1000]))
 def test_division_by_a_constant_agrees_with_the_general_one(a: int, b: int) -> None:
-    for name in ("divsi", "remsi", "divui", "remui"):
+    for name in ("divsi", "remsi", "floordivsi", "ceildivsi", "divui", "remui", "ceildivui"):
         text = f'%c = "arith.constant"() <{{value = {b} : i32}}> : () -> i32\n'
         text += f'%r = "arith.{name}"(%a, %c) : (i32, i32) -> i32'
         assert function(text, "i32", "i32")(a) == DIVISIONS[name, 32](a, b)
+        # The same of a value that is known not to be negative.
+        small = f'%m = "arith.constant"() <{{value = 5000 : i32}}> : () -> i32\n%p = "arith.remui"(%a, %m) : (i32, i32) -> i32\n'
+        assert function(small + text.replace("(%a, %c)", "(%p, %c)"), "i32", "i32")(a) == DIVISIONS[name, 32](
+            DIVISIONS["remui", 32](a, 5000), b
+        )
 
 
 SHIFTS = {(name, bits): binary(name, f"i{bits}") for name in ("shli", "shrsi", "shrui") for bits in WIDTHS}

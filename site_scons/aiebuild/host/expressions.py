@@ -98,13 +98,13 @@ def _bitwise(sign: str) -> Callable[..., Result]:
 
 
 def _signed_division(name: str) -> Callable[..., Result]:
-    """`divsi` and `remsi` round towards zero, which `//` and `%` do where nothing is negative."""
+    """All round towards zero or down, which `//` and `%` do where nothing is negative; `ceildivsi` rounds up."""
 
     def make(left: Operand, right: Operand) -> Result:
         divisor = right.constant
         if divisor is not None and divisor > 0 and left.bits > 1:
-            if left.range[0] >= 0:
-                sign, interval = ("//", ranges.divide) if name == "divsi" else ("%", ranges.remainder)
+            if left.range[0] >= 0 and name != "ceildivsi":
+                sign, interval = ("%", ranges.remainder) if name == "remsi" else ("//", ranges.divide)
                 return Result(f"{left.text} {sign} {divisor}", interval(left.range, divisor))
             if name == "remsi":
                 return Result(f"_remsi({left.text}, {divisor}, {left.bits})", ranges.remainder(left.range, divisor))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from aiebuild import environment
 from aiebuild.errors import AieBuildError, CheckError, Location, MlirError
 from aiebuild.files import write_atomically
-from aiebuild.mlir import services_cli
+from aiebuild.mlir import kernel_cli, services_cli
 from aiebuild.mlir.command import (
     STANDARD_OUTPUT,
     Command,
@@ -165,9 +165,12 @@ def _import(module: Module, options: argparse.Namespace) -> None:
     """Link what the module needs of the modules that it may use."""
     if not options.imports:
         return
-    from aiebuild.mlir.link import link_into  # noqa: PLC0415 - only needed where there are imports
+    from aiebuild.mlir.kernel import stand_in  # noqa: PLC0415 - only needed where there are imports
+    from aiebuild.mlir.link import link_into  # noqa: PLC0415 - the same
 
-    link_into(module, [read_module(path, native_tools(options)) for path in options.imports], None, needed_only=True)
+    imports = [read_module(path, native_tools(options)) for path in options.imports]
+    stand_in(module, imports)
+    link_into(module, imports, None, needed_only=True)
 
 
 def _is_kernel(module: Module, options: argparse.Namespace) -> bool:
@@ -242,6 +245,7 @@ COMMANDS = {
         _normalise,
     ),
     **services_cli.COMMANDS,
+    **kernel_cli.COMMANDS,
 }
 
 if __name__ == "__main__":

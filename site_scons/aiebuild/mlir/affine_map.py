@@ -60,7 +60,7 @@ class AffineMap:
 
 @dataclass(frozen=True)
 class IntegerSet:
-    """`affine_set<(d0, ...)[s0, ...] : (...)>`: each constraint is an expression that is >= 0, or == 0 if the flag is set."""
+    """`affine_set<(d0, ...)[s0, ...] : (...)>`: each constraint is an expression >= 0; == 0 if its flag is set."""
 
     dimensions: int
     symbols: int

@@ -155,7 +155,7 @@ class Arithmetic:
         """Return the least of some values."""
         return self._chosen("arith.minsi", values, all(self.is_not_negative(value) for value in values))
 
-    def _chosen(self, name: str, values: Sequence[Value], not_negative: bool) -> Value:  # noqa: FBT001 - private
+    def _chosen(self, name: str, values: Sequence[Value], not_negative: bool) -> Value:
         if not values:
             raise MlirError(f"a map of {self._op.name} has no results")
         found = values[0]
@@ -170,8 +170,9 @@ class Arithmetic:
         if value in self.not_negative:
             return True
         owner = value.owner
-        constant = isinstance(owner, Op) and owner.name == "arith.constant" and value.type == "index"
-        return constant and attributes.integer(owner.get("value") or "-1") >= 0  # type: ignore[union-attr]  # it is an op
+        if not isinstance(owner, Op) or owner.name != "arith.constant" or value.type != "index":
+            return False
+        return attributes.integer(owner.get("value") or "-1") >= 0
 
     def _known(self, value: Value) -> Value:
         self.not_negative.add(value)

@@ -64,7 +64,7 @@ class _Lowering:
                 self._block(block)
 
     def _block(self, block: Block) -> None:
-        """Rewrite the ops of a block, outer ones first: an inner map may know from the loop that nothing is negative."""
+        """Rewrite the ops of a block, outer ones first: what is known of a loop's counter helps the maps inside."""
         ops, block.ops = block.ops, []
         for op in ops:
             if not op.name.startswith("affine."):
@@ -157,7 +157,7 @@ def _nothing(arithmetic: Arithmetic, op: Op) -> None:
     del arithmetic, op
 
 
-_OPS: dict[str, Callable[[Arithmetic, Op], "Value | None"]] = {
+_OPS: dict[str, Callable[[Arithmetic, Op], Value | None]] = {
     "affine.for": _for,
     "affine.if": _if,
     "affine.yield": _yield,

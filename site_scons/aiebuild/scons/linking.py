@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aiebuild import flow, model
+from aiebuild.errors import ToolchainError
+from aiebuild.flow_mlir import MlirFlow, MlirKernel
 from aiebuild.scons.builders import add_planned
 from aiebuild.scons.sources import find_member_sources, find_source, located, prebuilt_file
+from aiebuild.toolchains.discover import require
+from aiebuild.toolchains.mlir_tools import NoMlirTools, core_commands, host_commands, translator_of
+from aiebuild.toolchains.peano import target_of
 
 if TYPE_CHECKING:
     from aiebuild.scons.session import Session
     from aiebuild.scons.words import Configuration
     from aiebuild.toolchains.compiler import Toolchain
+    from aiebuild.toolchains.python import PythonTool
 
 
 @dataclass(frozen=True)
@@ -33,7 +40,66 @@ class Linker:
             return self._archive(item)
         return prebuilt_file(item, self.configuration.arch, self._folder(item), self.session.root)
 
+    def import_of(self, item: model.Linkable) -> str:
+        """Return the module to import instead of linking a kernel, where nothing here compiles it; else empty."""
+        if not isinstance(item, model.CoreObject) or not item.is_mlir or self.configuration.arch != "host":
+            return ""
+        if self._mlir_flow().commands is not None:
+            return ""
+        return self._mlir_kernel(item)
+
+    def _mlir_kernel(self, item: model.CoreObject) -> str:
+        source = find_source(item, self.configuration.arch, self._folder(item), self.session.root)
+        parts = [source, item.outline, item.functions, item.link_name, self.toolchain.name, self.configuration.mode]
+        kernel = MlirKernel(
+            source=source,
+            functions=item.functions,
+            outline=item.outline,
+            link_name=item.link_name,
+            base=f"{self._objects}/{Path(source).stem}-{model.digest_key(parts)}",
+            origin=flow.Origin(item.where, f"CoreObject {item.name!r}"),
+        )
+        steps, file = self._mlir_flow().plan(kernel)
+        for planned in steps:
+            add_planned(self.env, planned)
+        return file
+
+    def _mlir_flow(self) -> MlirFlow:
+        """Return what compiles MLIR for this arch; without MLIR's own tools nothing does on the host, which is said."""
+        mode, mlir = self.configuration.mode, self.session.python("mlir")
+        if self.configuration.arch != "host":
+            return self._core_flow(mode, mlir)
+        tools = self.session.mlir_tools()
+        if isinstance(tools, NoMlirTools):
+            self.session.warn(f"kernels that are MLIR are translated to Python, which is slow: {tools.notice}")
+            return MlirFlow(mlir, self.toolchain, None)
+        return MlirFlow(mlir, self.toolchain, partial(host_commands, tools, mode=mode), tools.identity)
+
+    def _core_flow(self, mode: str, mlir: PythonTool) -> MlirFlow:
+        try:
+            aie_opt = require("aie-opt", self.session.places)
+            translator = translator_of(aie_opt)
+        except ToolchainError as error:
+            if not self.session.only_shows:
+                raise
+            aie_opt, translator = "<mlir_aie>/bin/aie-opt", "<mlir_aie>/bin/aie-translate"
+            refused = str(error)
+        else:
+            refused = self.toolchain.missing
+        commands = partial(
+            core_commands,
+            aie_opt,
+            translator,
+            self.toolchain.compiler,
+            target=target_of(self.toolchain.arch),
+            mode=mode,
+        )
+        programs = self.session.fingerprints.of_all((aie_opt, translator))
+        return MlirFlow(mlir, self.toolchain, commands, f"{self.toolchain.identity} {programs}", refused, core=True)
+
     def _object(self, item: model.CoreObject) -> str:
+        if item.is_mlir:
+            return self._mlir_kernel(item)
         source = item.text
         if source is None:
             source = find_source(item, self.configuration.arch, self._folder(item), self.session.root)

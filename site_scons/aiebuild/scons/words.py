@@ -132,7 +132,8 @@ def design(env: Any, **keywords: Any) -> DesignNodes:
     _require_files(made, configuration, session)
     toolchain = session.toolchain(configuration.toolchain, configuration.arch, configuration.mode)
     builder = Linker(env, session, configuration, toolchain)
-    links = {item.link_name: builder.build(item) for item in made.link_with}
+    translated = {item.link_name: file for item in made.link_with if (file := builder.import_of(item))}
+    links = {item.link_name: builder.build(item) for item in made.link_with if item.link_name not in translated}
     plan = flow.DesignPlan(
         name=made.name or configuration.design,
         folder=configuration.folder,
@@ -144,13 +145,13 @@ def design(env: Any, **keywords: Any) -> DesignNodes:
         run_timeout=configuration.run_timeout,
         search=configuration.search,
         links=links,
-        imports=tuple(_module_file(env, module, configuration) for module in made.imports),
+        imports=(*(_module_file(env, module, configuration) for module in made.imports), *translated.values()),
         known=tuple(
             _module_file(env, module, configuration)
             for module in session.modules.get(configuration.output, ())
             if module not in made.imports
         ),
-        promises={item.link_name: _promised(item) for item in made.link_with},
+        promises={item.link_name: _promised(item) for item in made.link_with if item.link_name in links},
         generator=configuration.generator,
         interpreter=_interpreter(made, session),
     )
@@ -242,11 +243,15 @@ def _plan_nodes(
 
 def _npu_flow(session: Session, configuration: Configuration, toolchain: Toolchain) -> NpuFlow:
     from aiebuild.flow_npu import NpuFlow  # noqa: PLC0415 - the host needs none of it
+    from aiebuild.toolchains.known_bad import Versions, warnings  # noqa: PLC0415 - the same
 
+    tools = session.npu_tools(configuration.toolchain, configuration.aiecc_dialect)
+    for text in warnings(Versions(dialect=tools.aiecc.dialect, peano=toolchain.version)):
+        session.warn(text)
     return NpuFlow(
         python=session.python("npu"),
         toolchain=toolchain,
-        tools=session.npu_tools(configuration.toolchain, configuration.aiecc_dialect),
+        tools=tools,
         root=str(session.root),
         jobs=configuration.aiecc_jobs,
     )
