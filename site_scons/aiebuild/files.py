@@ -16,6 +16,10 @@ def write_atomically(path: str | os.PathLike[str], data: bytes | str) -> None:
         OSError: the file cannot be written.
     """
     target = Path(path)
+    if target.exists() and not target.is_file():
+        # A device or a pipe is written to, never replaced.
+        target.write_bytes(data.encode() if isinstance(data, str) else data)
+        return
     target.parent.mkdir(parents=True, exist_ok=True)
     # Not `tempfile`: it makes files that only their owner can read, and renaming keeps that.
     aside = target.with_name(f".{target.name[:200]}.{secrets.token_hex(6)}.part")

@@ -48,3 +48,9 @@ def test_paths_below_the_current_folder_are_relative(tmp_path: Path, monkeypatch
     assert project_path(tmp_path / "in" / "x" / ".." / "a.txt") == "a.txt"
     assert project_path("./b/c") == "b/c"
     assert project_path("../a.txt") == os.fspath(tmp_path / "a.txt")
+
+
+def test_a_device_is_written_to_and_never_replaced() -> None:
+    device = Path("/dev/null")
+    write_atomically(device, "lost")
+    assert device.is_char_device()

@@ -123,7 +123,8 @@ def test_division_by_a_constant_agrees_with_the_general_one(a: int, b: int) -> N
         text += f'%r = "arith.{name}"(%a, %c) : (i32, i32) -> i32'
         assert function(text, "i32", "i32")(a) == DIVISIONS[name, 32](a, b)
         # The same of a value that is known not to be negative.
-        small = f'%m = "arith.constant"() <{{value = 5000 : i32}}> : () -> i32\n%p = "arith.remui"(%a, %m) : (i32, i32) -> i32\n'
+        small = '%m = "arith.constant"() <{value = 5000 : i32}> : () -> i32\n'
+        small += '%p = "arith.remui"(%a, %m) : (i32, i32) -> i32\n'
         assert function(small + text.replace("(%a, %c)", "(%p, %c)"), "i32", "i32")(a) == DIVISIONS[name, 32](
             DIVISIONS["remui", 32](a, 5000), b
         )

@@ -40,8 +40,8 @@ def main(argv: Sequence[str]) -> int:
     command = COMMANDS[options.command]
     for name in command.outputs:
         path: Path | None = getattr(options, name)
-        if path is not None and not path.is_dir():
-            path.unlink(missing_ok=True)
+        if path is not None and path.is_file():
+            path.unlink()
     try:
         for path, text in command.run(options).items():
             if path == STANDARD_OUTPUT:
