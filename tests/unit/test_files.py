@@ -1,13 +1,10 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from aiebuild.files import project_path, write_atomically
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_text_is_written_as_utf8_with_its_newlines(tmp_path: Path) -> None:
