@@ -16,6 +16,13 @@ GOLDEN = Path(__file__).resolve().parent / "golden"
 SECONDS = 300
 
 
+KINDS = (
+    *("compile", "archive", "write", "render", "python", "check", "cores", "link", "run", "split", "symbols", "aiecc"),
+    *("module", "outline", "custom", "kernel", "cut"),
+)
+"""The words that steps' labels begin with."""
+
+
 @dataclass(frozen=True)
 class Built:
     """What one run of SCons said and did."""
@@ -27,11 +34,7 @@ class Built:
     @property
     def steps(self) -> list[str]:
         """The steps that ran, as their labels say, white space folded."""
-        labels = re.findall(
-            r"^  ((?:compile|archive|write|render|python|check|cores|link|run|split|symbols|aiecc|module|outline|custom|kernel|cut)\s.*)$",
-            self.out,
-            re.MULTILINE,
-        )
+        labels = re.findall(rf"^  ((?:{'|'.join(KINDS)})\s.*)$", self.out, re.MULTILINE)
         return [" ".join(label.split()) for label in labels]
 
     @property

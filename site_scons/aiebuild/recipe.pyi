@@ -4,7 +4,7 @@ A recipe is checked as if it began with `from aiebuild.recipe import *`.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from aiebuild.model import CoreArchive, CoreObject, Linkable, MlirModule, Prebuilt
 from aiebuild.parameters import Parameters
@@ -12,7 +12,7 @@ from aiebuild.scons.words import DesignNodes
 
 __all__ = ["Import", "env", "p"]
 
-Cuts = Sequence[str | tuple[str, str]] | Mapping[str, Sequence[str | tuple[str, str]]]
+Cuts: TypeAlias = Sequence[str | tuple[str, str]] | Mapping[str, Sequence[str | tuple[str, str]]]
 
 class Recipe(Protocol):
     def CoreObject(

@@ -89,9 +89,9 @@ def _read(path: Path) -> tuple[str, Any]:
 
         return kind, manifest.from_json(content.decode("utf-8", "replace"), str(path))
     if kind == "package":
-        from aiebuild import verify  # noqa: PLC0415 - the same
+        from aiebuild.verify import manifests  # noqa: PLC0415 - the same
 
-        return kind, verify.manifests(path)
+        return kind, manifests(path)
     known = "xclbins, instruction streams, objects, archives, manifests, packages"
     begin = content[:8].hex(" ") or "nothing: the file is empty"
     raise InspectError(f"no known kind of file begins with {begin}, at byte 0", Location(str(path)), f"known: {known}")
