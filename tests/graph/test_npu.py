@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from installations import Installation, install
-from projects import CONTRACT, REPOSITORY, Built, Project, add_design, new_project, one_core_mlir
+from projects import CONTRACT, REPOSITORY, Built, HandMade, Project, add_design, new_project, one_core_mlir
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -458,3 +458,19 @@ def test_u12_versions_that_are_known_not_to_fit_are_warned_about_once(project: P
     built = project.build("arch=aie2")
     assert built.err.count("warning: this aiecc writes LLVM IR that Peano before 21 does not read") == 1
     assert project.build("arch=host").err == ""
+
+
+def test_u1_xclbin_and_insts_by_hand(tmp_path: Path) -> None:
+    project = HandMade(tmp_path / "project")
+    with_tools(project, install(tmp_path / "tools", "C2"), tmp_path / "log")
+    project.write("src/add.cc", KERNEL)
+    project.write("src/x.mlir.j2", one_core_mlir({"add_one": "add.o"}))
+    project.script("""\
+npu = env.Clone(AIE_ARCH="aie2p", tools=[aie])
+add = npu.AieObject("out/add.o", "src/add.cc")
+design = dict(device="npu2_1col", link_with={"add.o": add})
+npu.AieXclbin("out/x.xclbin", "src/x.mlir.j2", **design)
+npu.AieInsts("out/insts/x.insts.bin", "src/x.mlir.j2", **design)
+""")
+    assert aiecc_steps(project.build().steps) == ["x.insts.bin", "x.xclbin"]
+    assert project.build().steps == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from aiebuild.errors import RecipeError
 from aiebuild.scons.builders import add_planned, checked_keywords
 from aiebuild.scons.linking import Linker
 from aiebuild.scons.location import recipe_line
+from aiebuild.scons.npu import npu_flow
 from aiebuild.scons.session import project_path
 from aiebuild.scons.sources import find_source
 
@@ -86,6 +88,32 @@ def aie_host_run(env: Any, target: str, source: str, **keywords: Any) -> list[An
     return [node for planned in steps for node in add_planned(env, planned)][-1:]
 
 
+def aie_xclbin(env: Any, target: str, source: str, **keywords: Any) -> list[Any]:
+    """Make `<folder>/<name>.xclbin` of one MLIR file and the objects that it links; keywords: those of AieMlir."""
+    return _aiecc(env, "xclbin", target, source, keywords)
+
+
+def aie_insts(env: Any, target: str, source: str, **keywords: Any) -> list[Any]:
+    """Make `<folder>/<name>.insts.bin` of the runtime sequence of one MLIR file; keywords: those of AieMlir."""
+    return _aiecc(env, "insts", target, source, keywords)
+
+
+def _aiecc(env: Any, kind: str, target: str, source: str, keywords: dict[str, Any]) -> list[Any]:
+    from aiebuild.flow_npu import SUFFIXES  # noqa: PLC0415 - the host needs none of it
+
+    word = f"Aie{kind.capitalize()}"
+    checked_keywords(word, ("device", "parameters", "link_with"), keywords)
+    session, configuration, toolchain = _tools(env)
+    if configuration.arch == "host":
+        raise RecipeError(f"{word} is for the NPU", recipe_line(), 'Environment(tools=[aie], AIE_ARCH="aie2p")')
+    if not str(target).endswith(SUFFIXES[kind]):
+        raise RecipeError(f"{word}: {target} does not end in {SUFFIXES[kind]}", recipe_line())
+    plan = _plan_by_hand(env, target, source, keywords)
+    plan = replace(plan, design=replace(plan.design, outputs=(kind,)))
+    steps = (*flow.plan_mlir(plan, session.python), *npu_flow(session, configuration, toolchain).plan(plan))
+    return [node for planned in steps for node in add_planned(env, planned)][-1:]
+
+
 def _plan_by_hand(env: Any, target: str, source: str, keywords: dict[str, Any]) -> flow.DesignPlan:
     session, configuration, _ = _tools(env)
     where = recipe_line()
@@ -127,6 +155,8 @@ BUILDERS: dict[str, Callable[..., Any]] = {
     "AieArchive": aie_archive,
     "AieMlir": aie_mlir,
     "AieHostRun": aie_host_run,
+    "AieInsts": aie_insts,
+    "AieXclbin": aie_xclbin,
 }
 
 

@@ -16,6 +16,7 @@ from aiebuild.scons import by_hand, report
 from aiebuild.scons.builders import add_planned, checked_keywords
 from aiebuild.scons.linking import Linker
 from aiebuild.scons.location import recipe_line
+from aiebuild.scons.npu import npu_flow
 from aiebuild.scons.session import project_path
 from aiebuild.scons.sources import find_file
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from aiebuild.contract import Generator
-    from aiebuild.flow_npu import NpuFlow
     from aiebuild.scons.session import Session
     from aiebuild.toolchains.compiler import Toolchain
 
@@ -199,7 +199,7 @@ def xclbin_chain(env: Any, name: str, **keywords: Any) -> list[Any]:
         return []
     toolchain = session.toolchain(configuration.toolchain, configuration.arch, configuration.mode)
     plans = [item.plan for item in designs if item.plan is not None]
-    steps = _npu_flow(session, configuration, toolchain).plan_chain(name, plans)
+    steps = npu_flow(session, configuration, toolchain).plan_chain(name, plans)
     nodes = [node for planned in steps for node in add_planned(env, planned)]
     session.chains += nodes[-1:]
     return nodes[-1:]
@@ -222,7 +222,7 @@ def _plan_nodes(
     if configuration.arch == "host":
         steps += flow.plan_host_run(plan, session.python("host"), toolchain)
     else:
-        steps += _npu_flow(session, configuration, toolchain).plan(plan)
+        steps += npu_flow(session, configuration, toolchain).plan(plan)
     made: dict[str, Any] = {}
     for planned in steps:
         made.update(zip(planned.step.outputs, add_planned(env, planned), strict=True))
@@ -238,22 +238,6 @@ def _plan_nodes(
         check=made.get(plan.check_file),
         plan=plan,
         outputs=_outputs(plan, made) if configuration.arch != "host" else {},
-    )
-
-
-def _npu_flow(session: Session, configuration: Configuration, toolchain: Toolchain) -> NpuFlow:
-    from aiebuild.flow_npu import NpuFlow  # noqa: PLC0415 - the host needs none of it
-    from aiebuild.toolchains.known_bad import Versions, warnings  # noqa: PLC0415 - the same
-
-    tools = session.npu_tools(configuration.toolchain, configuration.aiecc_dialect)
-    for text in warnings(Versions(dialect=tools.aiecc.dialect, peano=toolchain.version)):
-        session.warn(text)
-    return NpuFlow(
-        python=session.python("npu"),
-        toolchain=toolchain,
-        tools=tools,
-        root=str(session.root),
-        jobs=configuration.aiecc_jobs,
     )
 
 
