@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 JSON = "--json"
 ANSWERS = ("list", "describe")
 STATUS = "status"
+EXPLAIN = "explain"
 FILES = ("verify", "inspect")
 """Verbs that are about files, and need no project."""
 
@@ -48,7 +49,7 @@ def _pairs(argv: list[str]) -> list[tuple[str, str]]:
 
 def _quick(argv: list[str]) -> int | None:
     """Return 0 where `build` has nothing to do, the answer of `status`, and None where more is needed."""
-    verbs = [word for word in argv if "=" not in word and not word.startswith("-j")]
+    verbs = [word for word in argv if not word.startswith("-j") and ("=" not in word or word.startswith("-"))]
     pairs = _pairs(argv)
     if verbs[:1] == [STATUS] and set(verbs[1:]) <= {JSON}:
         return _status(pairs, as_json=JSON in verbs)
@@ -109,7 +110,9 @@ def run(argv: list[str], root: Path) -> int:
     if request.verbs == ("doctor",):
         return doctor(request, as_json=JSON in argv)
     if JSON in argv:
-        raise OptionError(f"{JSON} goes with {', '.join((*ANSWERS, 'doctor', STATUS))}")
+        if request.verbs == (EXPLAIN,):
+            return explain(argv, root)
+        raise OptionError(f"{JSON} goes with {', '.join((*ANSWERS, 'doctor', EXPLAIN, STATUS))}")
     import subprocess  # noqa: PLC0415 - the same
 
     return subprocess.run([sys.executable, "-m", "SCons", "-Q", *argv], cwd=root, check=False).returncode
@@ -143,3 +146,20 @@ def doctor(request: Request, *, as_json: bool) -> int:
     found = inspect(Places(current(), tuple(sys.path), sys.executable, named), request.get("aiecc_dialect"))
     sys.stdout.write(json.dumps(found.to_json(), indent=1) + "\n" if as_json else found.text() + "\n")
     return 0
+
+
+def explain(argv: list[str], root: Path) -> int:
+    """Print as JSON which steps would run, and why; return SCons's exit status."""
+    import subprocess  # noqa: PLC0415 - not needed where there is nothing to do
+    import tempfile  # noqa: PLC0415 - the same
+    from pathlib import Path as RealPath  # noqa: PLC0415 - the same
+
+    with tempfile.TemporaryDirectory(prefix="aiebuild-") as folder:
+        # SCons and the tools print on standard output: the answer takes another way.
+        answer = RealPath(folder) / "explain.json"
+        words = [word for word in argv if word != JSON]
+        command = [sys.executable, "-m", "SCons", "-Q", *words, f"json={answer}"]
+        done = subprocess.run(command, cwd=root, check=False, stdout=sys.stderr)
+        if answer.is_file():
+            sys.stdout.write(answer.read_text(encoding="utf-8"))
+    return done.returncode

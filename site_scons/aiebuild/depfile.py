@@ -83,7 +83,7 @@ def digest_step(said: Path, root: Path, search: tuple[str, ...], *, own: frozens
         names = parse_make(said.read_text(encoding="utf-8", errors="surrogateescape"))
         files, external = _sort_out(names, root)
         files = (*files, *_assembled(files, root, search))
-        absent, folders = _candidates(files, external, root, search), ()
+        absent, folders = candidates(files, external, root, search), ()
     else:
         record = json.loads(said.read_bytes())
         files, external = _sort_out(tuple(record["files"]), root)
@@ -111,7 +111,7 @@ def _normal(path: Path) -> Path:
     return path.resolve() if ".." in path.parts else path
 
 
-def _candidates(
+def candidates(
     files: tuple[str, ...], external: tuple[str, ...], root: Path, search: tuple[str, ...]
 ) -> tuple[str, ...]:
     """Return the places where a header would have been found before the ones that were.

@@ -54,6 +54,10 @@ class Fingerprints:
         lines = [f"{path} {self.of(path)}" for path in sorted(paths)]
         return digest_of("\n".join(lines).encode())
 
+    def is_missing(self, path: str) -> bool:
+        """Return whether a file was not there when its digest was asked for."""
+        return self._settled.get(path) == "missing"
+
     @property
     def settled(self) -> list[str]:
         """The files whose digests were asked for in this run."""

@@ -16,7 +16,11 @@ import zlib
 
 from aiebuild import __version__
 
-FORM = 1
+TYPE_CHECKING = False  # the name is what type checkers know; importing typing takes 8 ms
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+FORM = 2
 """The form of a record; one of another form is no record."""
 
 RACY_NS = 2_000_000_000
@@ -26,8 +30,9 @@ RACY_NS = 2_000_000_000
 VARIABLES = (
     *("PATH", "CXX", "VIRTUAL_ENV", "PEANO_INSTALL_DIR", "MLIR_AIE_INSTALL_DIR", "MLIR_AIE_DIR"),
     *("AIETOOLS_ROOT", "AIETOOLS_DIR", "AIECC_PATH", "AIE_XCLBINUTIL"),
+    *("HOME", "PYTHONPATH", "PYTHONHOME", "PYTHONNOUSERSITE", "PYTHONUSERBASE"),
 )
-"""Environment variables that decide which tools are found."""
+"""Environment variables that decide which tools, and which of Python's packages, are found."""
 
 FOLDER = "fresh"
 
@@ -44,11 +49,16 @@ def stamp(path: str) -> Stamp:
     return [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
 
 
+def stamps(names: Iterable[str]) -> dict[str, Stamp]:
+    """Return the stamp of each file or folder, in the order of their names."""
+    return {name: stamp(name) for name in sorted(names)}
+
+
 def write(
     record: Record,
     *,
-    files: list[str],
-    folders: list[str],
+    files: dict[str, Stamp],
+    folders: dict[str, Stamp],
     absent: list[str],
     variables: dict[str, str],
     answer: dict[str, object],
@@ -61,31 +71,51 @@ def write(
         folders: what was searched or listed: a new name in one of them may be a new input.
         absent: files that were looked for and not there.
         variables: the environment variables that decide.
-        answer: what is said of the build when it is asked for again.
+        answer: what is said of the build when it is asked for again; `output` is its folder.
     """
     now = time.time_ns()
-    stamps = {name: stamp(name) for name in files}
-    places = {name: stamp(name) for name in folders}
-    young = {name: _digest(name) for name, known in (stamps | places).items() if known and _is_young(known, now)}
+    young = {name: _digest(name) for name, known in (files | folders).items() if known and _is_young(known, now)}
     content = {
         "form": FORM,
         "version": __version__,
         "request": record.request,
         "python": [sys.version, sys.prefix],
         "at": now,
-        "files": stamps,
+        "files": files,
         "young": young,
-        "folders": places,
+        "folders": folders,
         "absent": absent,
         "variables": variables,
         "answer": answer,
     }
-    path = record.path
+    os.makedirs(os.path.dirname(record.path), exist_ok=True)  # noqa: PTH103, PTH120 - see above
+    _keep(record.path, content)
+
+
+def _keep(path: str, content: dict[str, object]) -> None:
+    """Write a record: a line with its checksum, which tells a damaged one, and the record as JSON."""
+    text = json.dumps(content, separators=(",", ":")).encode()
     aside = f"{path}.{os.getpid()}.new"
-    os.makedirs(os.path.dirname(path), exist_ok=True)  # noqa: PTH103, PTH120 - see above
-    with open(aside, "w", encoding="utf-8") as stream:  # noqa: PTH123 - see above
-        json.dump(content, stream, separators=(",", ":"))
+    with open(aside, "wb") as stream:  # noqa: PTH123 - see above
+        stream.write(b"%08x\n" % zlib.crc32(text) + text)
     os.replace(aside, path)  # noqa: PTH105 - see above
+
+
+def _recall(path: str) -> dict:  # type: ignore[type-arg] # as JSON gives it
+    """Return a record as it was written.
+
+    Raises:
+        ValueError: it is damaged.
+        OSError: there is none.
+    """
+    with open(path, "rb") as stream:  # noqa: PTH123 - see above
+        checksum, _, text = stream.read().partition(b"\n")
+    if int(checksum, 16) != zlib.crc32(text):
+        raise ValueError(path)
+    known = json.loads(text)
+    if not isinstance(known, dict) or not isinstance(known["answer"]["output"], str):
+        raise TypeError(path)
+    return known
 
 
 def check(record: Record, variables: dict[str, str], *, reasons: int = 1) -> tuple[dict[str, object] | None, list[str]]:
@@ -96,20 +126,20 @@ def check(record: Record, variables: dict[str, str], *, reasons: int = 1) -> tup
         variables: the environment as it is now.
         reasons: how many reasons are wanted.
     """
+    now = time.time_ns()
     try:
-        with open(record.path, "rb") as stream:  # noqa: PTH123 - see above
-            known = json.loads(stream.read())
+        known = _recall(record.path)
         if known["request"] != record.request:
             return None, ["there is no record of a build"]
         if known["form"] != FORM or known["version"] != __version__:
             return None, ["it was built by another version of aiebuild"]
         found = _differences(known, variables, reasons)
-        answer = known["answer"]
+        answer: dict[str, object] = known["answer"]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None, ["there is no record of a build"]
     if found:
         return None, found
-    _refresh(record.path, known)
+    _refresh(record.path, known, now)
     return answer, []
 
 
@@ -151,24 +181,20 @@ def _digest(name: str) -> str:
         return ""
 
 
-def _refresh(path: str, known: dict) -> None:  # type: ignore[type-arg] # as JSON gives it
-    """Leave out the contents of files that have come of age: they were compared just now and are as recorded.
+def _refresh(path: str, known: dict, now: int) -> None:  # type: ignore[type-arg] # as JSON gives it
+    """Leave out the contents of files that have come of age: they were compared after `now` and are as recorded.
 
     Only where each of them was old enough *before* it was compared: what changed since would have another time.
     """
     young = known["young"]
     if not young:
         return
-    now = time.time_ns()
-    stamps = known["files"] | known["folders"]
-    if any(_is_young(stamps[name], now) for name in young):
+    known_stamps = known["files"] | known["folders"]
+    if any(_is_young(known_stamps[name], now) for name in young):
         return
     known["young"] = {}
-    aside = f"{path}.{os.getpid()}.new"
     try:
-        with open(aside, "w", encoding="utf-8") as stream:  # noqa: PTH123 - see above
-            json.dump(known, stream, separators=(",", ":"))
-        os.replace(aside, path)  # noqa: PTH105 - see above
+        _keep(path, known)
     except OSError:
         return
 
@@ -215,15 +241,30 @@ def designs(pairs: list[tuple[str, str]]) -> list[str]:
     return sorted(name for name in os.listdir("designs") if os.path.exists(f"designs/{name}/design.yaml"))  # noqa: PTH110, PTH208 - see above
 
 
+SHARED = IGNORED | {"device", "toolchain", "mode", "build_dir", "cache"}
+"""Words that mean something for all designs at once; any other one is a parameter, or a matter for SCons."""
+
+
+def is_plain(pairs: list[tuple[str, str]]) -> bool:
+    """Return whether nothing about a command line could be wrong that a record would hide."""
+    given = dict(pairs)
+    if len(set(pairs)) != len(given) or given.get("verbose", "0") not in {"0", "1"}:
+        return False
+    if not all(given.get(name, "1").isdigit() for name in ("run_timeout", "aiecc_jobs")):
+        return False
+    return bool(given.get("design")) or set(given) <= SHARED
+
+
 def fresh(
     pairs: list[tuple[str, str]], variables: dict[str, str]
 ) -> tuple[list[tuple[str, str, str]], list[tuple[str, str]]]:
     """Return the configurations that are up to date, with their folders, and those that SCons has to decide."""
     done: list[tuple[str, str, str]] = []
     open_: list[tuple[str, str]] = []
+    plain = is_plain(pairs)
     for design in designs(pairs):
         for arch in values(pairs, "arch", DEFAULT_ARCH):
-            answer, _ = check(record_of(pairs, design, arch), variables)
+            answer = check(record_of(pairs, design, arch), variables)[0] if plain else None
             if answer is None:
                 open_.append((design, arch))
             else:

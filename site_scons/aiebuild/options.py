@@ -57,7 +57,7 @@ OPTIONS = (
     Option("xclbinutil", "the xclbinutil that aiecc runs; found in the environment when left out"),
     Option("aiecc_dialect", "how aiecc spells its arguments; detected when left out", "", DIALECTS),
     Option("aiecc_jobs", "threads of each aiecc; the machine's cores divided by -j when left out"),
-    Option("json", "a file that gets the answer of `list`, `describe` or `doctor` for programs"),
+    Option("json", "a file that gets the answer of `list`, `describe`, `doctor` or `explain` for programs"),
 )
 
 VERBS = (
@@ -65,6 +65,7 @@ VERBS = (
     Verb("check", "build, and run and compare on the host, whatever arch was asked for"),
     Verb("list", "the designs of this project"),
     Verb("describe", "a design's parameters, devices, variants and arguments"),
+    Verb("explain", "which steps would run, and why; nothing is run"),
     Verb("doctor", "which tools were found, where, and how to get the ones that are missing"),
     Verb("clean", "remove what was built for the designs and parameters that are named"),
 )

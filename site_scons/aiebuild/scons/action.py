@@ -11,7 +11,7 @@ import SCons.Action
 
 from aiebuild import depfile
 from aiebuild.environment import RECIPE_VARIABLE
-from aiebuild.scons import report, scanner
+from aiebuild.scons import last_run, report, scanner
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,8 +66,10 @@ class StepAction(SCons.Action._ActionAction):
             session.failed.append(step)
             return 1
         started = time.time_ns()
+        watch = last_run.Watch(step, targets[0], session, started)
         with session.alone(step.mutex):
             status = run(step, session)
+        watch.end(status, time.time_ns())
         if status != 0:
             return status
         own = frozenset(str(node) for node in targets[0].sources)

@@ -17,16 +17,26 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from aiebuild.scons.session import Session
+    from aiebuild.step import Step
 
 
 @dataclass
 class Closure:
-    """Files read or written and which of them were made; folders searched or listed; files looked for in vain."""
+    """What a result depends on.
+
+    `files` were read or written; `made` are those that a step wrote, with their nodes (None: a record beside one).
+    `folders` were searched: a new name in one of them may hide another. `listed` were listed by a step or a recipe.
+    `absent` were looked for in vain; `hidden` too, and the folders that they would be in tell of them. `differs` says
+    that a step gives another result each time.
+    """
 
     files: set[str] = field(default_factory=set)
-    made: set[str] = field(default_factory=set)
+    made: dict[str, Any] = field(default_factory=dict)
     folders: set[str] = field(default_factory=set)
+    listed: set[str] = field(default_factory=set)
     absent: set[str] = field(default_factory=set)
+    hidden: set[str] = field(default_factory=set)
+    differs: bool = False
 
 
 def closure(nodes: Iterable[Any], session: Session, scripts: Iterable[str]) -> Closure:
@@ -38,6 +48,30 @@ def closure(nodes: Iterable[Any], session: Session, scripts: Iterable[str]) -> C
         scripts: contracts, recipes and the `SConstruct`.
     """
     found = Closure(files=set(scripts))
+    for node in walk(nodes):
+        if isinstance(node, SCons.Node.FS.Base):
+            name = project_path(Path(str(node.get_abspath())), session.root)
+            found.files.add(name)
+            if node.has_builder():
+                found.made[name] = node
+        step = step_of(node)
+        if step is not None:
+            found.differs = found.differs or step.always
+            found.files.update(_programs(step))
+            _add_reads(node, step, found, session)
+    _add_tools(found, session)
+    _add_python(found, session)
+    return found
+
+
+def _programs(step: Step) -> set[str]:
+    """Return the programs of a step by the names that it calls them by: a link may come to lead elsewhere."""
+    words = {word for command in step.commands for word in command if Path(word).is_absolute()}
+    return {word for word in words if Path(word).is_file()}
+
+
+def walk(nodes: Iterable[Any]) -> Iterable[Any]:
+    """Yield some nodes and everything that they are made from, each once."""
     seen: set[Any] = set()
     waiting = list(nodes)
     while waiting:
@@ -45,34 +79,43 @@ def closure(nodes: Iterable[Any], session: Session, scripts: Iterable[str]) -> C
         if node in seen:
             continue
         seen.add(node)
-        if isinstance(node, SCons.Node.FS.Base):
-            name = project_path(Path(str(node.get_abspath())), session.root)
-            found.files.add(name)
-            if node.has_builder():
-                found.made.add(name)
-        _add_reads(node, found, session)
+        yield node
         waiting += node.children(scan=0) if node.has_builder() else []
-    _add_tools(found, session)
-    return found
 
 
-def _add_reads(node: Any, found: Closure, session: Session) -> None:
-    if not node.has_builder():
-        return
-    step = node.get_build_env().get("AIE_STEP")
-    if step is None or not step.depfile:
+def step_of(node: Any) -> Step | None:
+    """Return the step that makes a node; None for a source."""
+    step: Step | None = node.get_build_env().get("AIE_STEP") if node.has_builder() else None
+    return step
+
+
+def _add_reads(node: Any, step: Step, found: Closure, session: Session) -> None:
+    if step.scans:
+        _add_hidden(_hidden_headers(node, step, session), found, session)
+    if not step.depfile:
         return
     record = record_of(step)
+    found.made.setdefault(record)
+    found.files.add(record)
     reads = depfile.read(session.root / record)
     if reads is None:
+        # What it read is not known: no promise can be made.
+        found.differs = True
         return
-    found.made.add(record)
-    found.files.update((record, *reads.files, *reads.external))
-    found.folders.update(reads.folders)
-    _add_absent(reads.absent, found, session)
+    found.files.update((*reads.files, *reads.external))
+    found.listed.update(reads.folders)
+    _add_hidden(reads.absent, found, session)
 
 
-def _add_absent(names: Iterable[str], found: Closure, session: Session) -> None:
+def _hidden_headers(node: Any, step: Step, session: Session) -> tuple[str, ...]:
+    """Return the places where scanned headers would have been found first."""
+    files = [project_path(Path(str(child.get_abspath())), session.root) for child in node.children(scan=0)]
+    inside = tuple(name for name in files if not Path(name).is_absolute())
+    places = depfile.candidates(inside, (), session.root, step.search)
+    return tuple(name for name in places if not (session.root / name).exists())
+
+
+def _add_hidden(names: Iterable[str], found: Closure, session: Session) -> None:
     """Note files that must stay away: by their folder where that exists, since its times tell of any new name."""
     for name in names:
         folder = Path(name).parent
@@ -84,12 +127,26 @@ def _add_absent(names: Iterable[str], found: Closure, session: Session) -> None:
             found.absent.add(name)
         else:
             found.folders.add(inside)
+            found.hidden.add(name)
 
 
 def _add_tools(found: Closure, session: Session) -> None:
-    """Note our own modules, the tools and their headers, and the folders in which other tools would have been found."""
+    """Note what identifies the tools, and the folders that it is in."""
     tools = session.fingerprints.settled
     found.files.update(tools)
-    found.files.update(str(path) for path in PACKAGE.rglob("*.py"))
     found.folders.update(str(Path(path).parent) for path in tools)
-    found.folders.update(folder for folder in session.searched if Path(folder).is_dir())
+
+
+def _add_python(found: Closure, session: Session) -> None:
+    """Note our own modules, and the folders in which programs and Python's packages are looked for."""
+    found.files.update(str(path) for path in PACKAGE.rglob("*.py"))
+    start = "site_scons/site_init.py"
+    (found.files if (session.root / start).exists() else found.absent).add(start)
+    for folder in {name or "." for name in session.searched}:
+        path = Path(folder)
+        if not path.is_dir():
+            found.absent.add(folder) if not path.exists() else found.files.add(folder)
+            continue
+        found.folders.add(folder)
+        # What they say is put on the search path as well.
+        found.files.update(str(entry) for entry in path.glob("*.pth"))

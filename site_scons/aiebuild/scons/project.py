@@ -8,11 +8,11 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import SCons.Node
 import SCons.Script
+import SCons.Util
 from SCons.Errors import UserError
 
-from aiebuild import contract, freshness, lock, options
+from aiebuild import contract, lock, options
 from aiebuild.errors import (
     AieBuildBug,
     AieBuildError,
@@ -23,19 +23,23 @@ from aiebuild.errors import (
     did_you_mean,
 )
 from aiebuild.files import write_atomically
-from aiebuild.scons import aie, report
+from aiebuild.scons import aie, last_run, remember, report
 from aiebuild.scons.configure import Choice, choose_toolchain, configure, seconds
 from aiebuild.scons.location import failing_line
+from aiebuild.scons.recipe_reads import RecipeReads
 from aiebuild.scons.words import WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from aiebuild.options import Request
-    from aiebuild.scons.closure import Closure
+    from aiebuild.scons.recipe_reads import Seen
     from aiebuild.scons.session import Session
     from aiebuild.scons.words import DesignNodes
     from aiebuild.settle import Settled
+
+EXPLAIN = "explain"
+"""The verb that runs nothing, like `-n`, and tells why."""
 
 
 def main(arguments: Iterable[tuple[str, str]], words: Iterable[str], fresh: tuple[tuple[str, str], ...] = ()) -> None:
@@ -77,8 +81,12 @@ class Project:
         self.planned: dict[tuple[str, str], list[DesignNodes]] = {}
         self.typed: list[tuple[str, str]] = []
         self.fresh: frozenset[tuple[str, str]] = frozenset()
+        self.recipe_reads = RecipeReads(root, request.get("build_dir"))
+        self.seen: dict[tuple[str, str], Seen] = {}
         self.contracts = contract.find(root)
         set_up_scons()
+        if EXPLAIN in request.verbs:
+            SCons.Script.SetOption("no_exec", True)
         check_build_dir(request.get("build_dir"), root)
         self.env = SCons.Script.Environment(
             tools=[aie],
@@ -102,48 +110,41 @@ class Project:
             self._answer(names)
         if "clean" in self.request.verbs:
             SCons.Script.SetOption("clean", True)
+        if EXPLAIN in self.request.verbs:
+            self._read_recipes(names)
+            self._explain()
         if not SCons.Script.GetOption("no_exec"):
             self.session.lock = lock.hold(self.session.state / "lock", report.note)
-        for name in names:
-            for arch in self._arches():
-                if (name, arch) not in self.fresh:
-                    self._read_recipe(name, arch)
+        self._read_recipes(names)
         self._choose_targets()
         report.at_exit(self.session)
         self._remember_at_exit()
 
+    def _read_recipes(self, names: tuple[str, ...]) -> None:
+        for name in names:
+            for arch in self._arches():
+                if (name, arch) not in self.fresh:
+                    self._read_recipe(name, arch)
+
+    def _explain(self) -> None:
+        from aiebuild.scons import explain  # noqa: PLC0415 - a build does not need it
+
+        # SCons itself takes these over only after all recipes are read.
+        SCons.Util.set_hash_format("sha256")
+        self.env.fs.set_max_drift(-1)
+        found = [(design, explain.explain(design, self.session)) for design in self.session.designs]
+        target = self.request.get("json")
+        if target:
+            write_atomically(target, explain.as_json(found, self.session))
+        else:
+            report.note("\n".join(explain.as_text(*one, self.session) for one in found))
+        SCons.Script.Exit(0)
+
     def _remember_at_exit(self) -> None:
         """Record what was built, once all of it is, so that the next start can do without SCons's graph."""
         whole = not self.request.targets and set(self.request.verbs) <= {"build", "check"}
-        showing = any(SCons.Script.GetOption(name) for name in ("no_exec", "question", "clean"))
-        if whole and not showing:
-            atexit.register(self._remember)
-
-    def _remember(self) -> None:
-        from aiebuild.scons.closure import closure  # noqa: PLC0415 - needed once everything is built
-
-        if self.session.failed or SCons.Script.GetBuildFailures():
-            return
-        for (name, arch), nodes in self.planned.items():
-            scripts = ["SConstruct", f"designs/{name}/design.yaml", f"designs/{name}/SConscript"]
-            targets = [node for design in nodes for node in design.all]
-            found = closure([*targets, *self.session.chains], self.session, scripts)
-            if not all(_is_built(node) for node in targets) or self._changed_meanwhile(found):
-                continue
-            freshness.write(
-                freshness.record_of(self.typed, name, arch),
-                files=sorted(found.files),
-                folders=sorted(found.folders),
-                absent=sorted(found.absent),
-                variables={name: self.session.environment.get(name) for name in freshness.VARIABLES},
-                answer={"output": nodes[0].output},
-            )
-
-    def _changed_meanwhile(self, found: Closure) -> bool:
-        """Return whether an input changed while this build ran: which of its states was built, nobody knows."""
-        started = self.session.started_at
-        inputs = found.files - found.made
-        return any(known and known[2] > started for known in map(freshness.stamp, inputs))
+        if whole and remember.is_fit():
+            atexit.register(remember.remember, self.session, self.typed, self.planned, self.seen)
 
     def _answer(self, names: tuple[str, ...]) -> None:
         from aiebuild import answers  # noqa: PLC0415 - a build does not need it
@@ -217,7 +218,8 @@ class Project:
                 "write its SConscript: docs/glossary.md, recipe",
             )
         before = len(self.session.designs)
-        read_recipe(recipe, {"env": env, "p": settled.namespace(self.request.get("mode"))})
+        with self.recipe_reads.watch() as self.seen[name, arch]:
+            read_recipe(recipe, {"env": env, "p": settled.namespace(self.request.get("mode"))})
         self.planned[name, arch] = self.session.designs[before:]
         if not self.planned[name, arch]:
             raise RecipeError(
@@ -264,14 +266,11 @@ class Project:
             if not node.has_builder() and not SCons.Script.GetOption("clean"):
                 names = [str(made) for design in self.session.designs for made in design.all]
                 raise OptionError(f"nothing builds {node}", hint=did_you_mean(str(node), names))
+        for design in self.session.designs:
+            self.env.Clean(design.all, last_run.file_of(design))
         if not targets:
             targets = [node for design in self.session.designs for node in design.all] + self.session.chains
         SCons.Script.BUILD_TARGETS[:] = targets
-
-
-def _is_built(node: Any) -> bool:
-    built = (SCons.Node.up_to_date, SCons.Node.executed)
-    return node.get_state() in built or not node.has_builder()
 
 
 def set_up_scons() -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import SCons.Script
 
 from aiebuild.environment import current, wants_colour
+from aiebuild.scons import last_run
 
 if TYPE_CHECKING:
     from aiebuild.errors import AieBuildError
@@ -62,6 +63,7 @@ def at_exit(session: Session) -> None:
 
 def _finish(session: Session) -> None:
     session.close()
+    last_run.write(session)
     if any(SCons.Script.GetOption(name) for name in ("question", "help")):
         return
     text = _last_line(session)

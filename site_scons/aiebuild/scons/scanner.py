@@ -21,6 +21,13 @@ if TYPE_CHECKING:
     from aiebuild.step import Step
 
 RECORD = ".reads.json"
+CHANGED = " was changed by something else"
+SHADOWING = "new files that may be found first"
+OUTSIDE = "files outside the project"
+NAMES = "names in "
+UNRECORDED = "no record "
+"""What the values among a step's inputs begin or end with; `reasons` tells people what they mean."""
+
 HEADERS = (".h", ".hh", ".hpp", ".hxx", ".inc", ".cc", ".cpp", ".cxx", ".c")
 
 
@@ -49,13 +56,15 @@ def _changed_from_outside(node: Any, env: Any) -> list[Any]:
 
     SCons compares inputs only: it would take a truncated or edited output for good.
     """
-    if env["AIE_STEP"].outputs[0] in env["AIE_SESSION"].fresh or not node.exists():
+    session: Session = env["AIE_SESSION"]
+    if env["AIE_STEP"].outputs[0] in session.fresh or not node.exists():
         return []
+    session.present.add(str(node))
     stored = node.get_stored_info()
     written = getattr(getattr(stored, "ninfo", None), "csig", None)
     if written is None or written == node.get_csig():
         return []
-    return [env.Value(f"{node} was changed by something else")]
+    return [env.Value(f"{node}{CHANGED}")]
 
 
 def dependencies(step: Step, env: Any, target: Any) -> list[Any]:
@@ -77,16 +86,16 @@ def dependencies(step: Step, env: Any, target: Any) -> list[Any]:
         session.unrecorded += 1
         return [
             *generated,
-            env.Value(f"no record {session.unrecorded} of what {step.outputs[0]} read, {session.started_at}"),
+            env.Value(f"{UNRECORDED}{session.unrecorded} of what {step.outputs[0]} read, {session.started_at}"),
         ]
     nodes = [top.File(name) for name in reads.files if session.exists(name)]
     nodes += [node for node in generated if node not in nodes]
     if reads.external:
-        nodes.append(env.Value(f"files outside the project: {session.fingerprints.of_all(reads.external)}"))
-    nodes += [env.Value(f"names in {name}: {' '.join(session.names_in(name))}") for name in reads.folders]
+        nodes.append(env.Value(f"{OUTSIDE}: {session.fingerprints.of_all(reads.external)}"))
+    nodes += [env.Value(f"{NAMES}{name}: {' '.join(session.names_in(name))}") for name in reads.folders]
     appeared = [name for name in reads.absent if session.exists(name)]
     if appeared:
-        nodes.append(env.Value(f"new files that may be found first: {', '.join(appeared)}"))
+        nodes.append(env.Value(f"{SHADOWING}: {', '.join(appeared)}"))
     return nodes
 
 

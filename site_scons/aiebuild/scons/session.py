@@ -21,9 +21,11 @@ if TYPE_CHECKING:
 
     from aiebuild.environment import Environment
     from aiebuild.model import MlirModule
+    from aiebuild.scons.last_run import Ran
     from aiebuild.scons.words import DesignNodes
     from aiebuild.step import Step
     from aiebuild.toolchains.compiler import Toolchain
+    from aiebuild.toolchains.mlir_tools import MlirTools, NoMlirTools
     from aiebuild.toolchains.npu import NpuTools
     from aiebuild.toolchains.python import PythonTool
 
@@ -84,6 +86,9 @@ class Session:
         self._unsaved = 0.0
         self.done: list[Step] = []
         self.fresh: set[str] = set()
+        self.present: set[str] = set()
+        self.ran: list[Ran] = []
+        self.users: dict[str, list[Any]] | None = None
         self.failed: list[Step] = []
         self.shown: list[Step] = []
         self.designs: list[DesignNodes] = []
@@ -92,7 +97,9 @@ class Session:
         self.lock: IO[str] | None = None
         self._toolchains: dict[tuple[str, str, str], Toolchain] = {}
         self._tools: dict[str, PythonTool] = {}
+        self._mlir_tools: MlirTools | NoMlirTools | None = None
         self._npu_tools: dict[tuple[str, str], NpuTools] = {}
+        self._warned: set[str] = set()
         self._mutexes: dict[str, threading.Lock] = {}
         self._listings: dict[str, frozenset[str]] = {}
         self._planned: dict[str, tuple[str, Location | None]] = {}
@@ -103,6 +110,15 @@ class Session:
         if key not in self._toolchains:
             self._toolchains[key] = self._find_toolchain(*key)
         return self._toolchains[key]
+
+    def mlir_tools(self) -> MlirTools | NoMlirTools:
+        """Return MLIR's own tools on this machine, looked for once a run."""
+        from aiebuild.toolchains.mlir_tools import find_mlir_tools  # noqa: PLC0415 - only kernels that are MLIR need it
+
+        if self._mlir_tools is None:
+            memory = self.state / "mlir-tools.json"
+            self._mlir_tools = find_mlir_tools(self.environment, self.fingerprints, memory)
+        return self._mlir_tools
 
     def npu_tools(self, toolchain: str, dialect: str) -> NpuTools:
         """Return aiecc and what it runs, found and identified once a run."""
@@ -152,6 +168,12 @@ class Session:
     def searched(self) -> list[str]:
         """The folders in which tools and Python's packages are looked for."""
         return [*self.environment.get("PATH").split(os.pathsep), *sys.path]
+
+    def warn(self, text: str) -> None:
+        """Say something that is no error, once a run."""
+        if text not in self._warned:
+            self._warned.add(text)
+            sys.stderr.write(f"warning: {text}\n")
 
     def alone(self, word: str) -> contextlib.AbstractContextManager[object]:
         """Return what keeps steps with the same word from running at the same time; no word keeps nothing."""

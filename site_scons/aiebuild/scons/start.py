@@ -15,7 +15,10 @@ from aiebuild.environment import variables
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-BYPASS = ("clean", "no_exec", "question", "help", "tree_printers", "debug", "site_dir", "include_dir")
+BYPASS = (
+    *("clean", "no_exec", "question", "help", "interactive", "repository", "file", "site_dir", "include_dir"),
+    *("tree_printers", "debug", "profile_file", "taskmastertrace_file", "memory", "cache_force", "cache_show"),
+)
 """Options of SCons with which its graph is wanted, whatever the state of the files."""
 
 

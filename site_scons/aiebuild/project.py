@@ -1,0 +1,271 @@
+"""A project of designs for Python programs: what is there, whether it is up to date, and building it.
+
+A build is that of the command line: the same words, the same records, SCons in a process of its own. So a program
+and a person share what was built, and nothing of a build stays in the program.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aiebuild import __version__, answers, contract, freshness, options
+from aiebuild.build_process import run_scons
+from aiebuild.built import BuildError, Built
+from aiebuild.contract import as_text
+from aiebuild.environment import variables
+from aiebuild.errors import AieBuildError, OptionError, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from aiebuild.freshness import Record, Stamp
+
+    Pairs = list[tuple[str, str]]
+
+REASONS = 3
+"""How many reasons a status has at most."""
+
+NOT_BUILT = "there is no record of a build"
+
+
+@dataclass(frozen=True)
+class Status:
+    """Whether a configuration is up to date, and the first reasons where it is not. It is true where it is fresh."""
+
+    fresh: bool
+    reasons: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self.fresh
+
+
+class _Known:
+    """A record that was read, with all of its paths absolute.
+
+    Args:
+        stamp: the state of its file.
+        content: the record as it is.
+        root: the folder that its paths start from.
+    """
+
+    def __init__(self, stamp: Stamp, content: dict[str, Any], root: Path) -> None:
+        self.stamp = stamp
+        self.content = content
+        self._start = f"{root}{os.sep}"
+        self.absolute = {**content, "absent": list(map(self._absolute, content["absent"]))}
+        for name in ("files", "young", "folders"):
+            self.absolute[name] = {self._absolute(file): value for file, value in content[name].items()}
+        self._files = [(name, *then) for name, then in self.absolute["files"].items() if then]
+        self._divide()
+
+    def differences(self, reasons: int) -> list[str]:
+        """Return the first reasons why it is not fresh; the paths in them are relative to the project."""
+        known = self._others if self._has_same_files() else self.absolute
+        return [reason.replace(self._start, "") for reason in freshness._differences(known, variables(), reasons)]
+
+    def refresh(self, path: str, now: int) -> None:
+        """Forget the contents of files that have come of age; see `freshness`."""
+        if self.content["young"]:
+            freshness._refresh(path, self.content, now)
+            self.absolute["young"] = {self._absolute(name): value for name, value in self.content["young"].items()}
+            self._divide()
+
+    def _divide(self) -> None:
+        """Keep apart what the quick look at the files does not say: contents of young ones, and files not there."""
+        files, young = self.absolute["files"], self.absolute["young"]
+        self._others = {
+            **self.absolute,
+            "files": {name: files[name] for name in files if name in young or not files[name]},
+        }
+
+    def _has_same_files(self) -> bool:
+        """Return whether all files have their stamps: what `freshness` would find as well, in less time."""
+        stat = os.stat
+        try:
+            for name, size, mtime, ctime, inode in self._files:
+                now = stat(name)
+                if now.st_mtime_ns != mtime or now.st_ctime_ns != ctime or now.st_size != size or now.st_ino != inode:
+                    return False
+        except OSError:
+            return False
+        return True
+
+    def _absolute(self, name: str) -> str:
+        return name if os.path.isabs(name) else self._start + name  # noqa: PTH117 - paths would cost more than the question
+
+
+class Project:
+    """The designs below one folder.
+
+    Args:
+        root: the folder that holds the `SConstruct`.
+        build_dir: where everything is built, as on the command line; `build` when left out.
+        jobs: steps that a build may run at a time.
+
+    Several threads and processes may use one project, or several ones, at the same time: one builds, the others wait
+    and say for whom (a line for `progress`).
+
+    Raises:
+        BuildError: there is no project in the folder.
+    """
+
+    def __init__(self, root: str | os.PathLike[str] = ".", *, build_dir: str = "", jobs: int = 1) -> None:
+        self.root = Path(root).absolute()
+        self.build_dir = build_dir
+        self.jobs = jobs
+        self._known: dict[str, _Known] = {}
+        if not (self.root / "SConstruct").is_file():
+            hint = "name the folder of a project"
+            raise BuildError(str(OptionError(f"there is no SConstruct in {self.root}", hint=hint)))
+
+    def designs(self) -> tuple[str, ...]:
+        """Return the names of the designs."""
+        return tuple(contract.find(self.root))
+
+    def describe(self, name: str) -> dict[str, Any]:
+        """Return what a design is, as `aiebuild describe --json` says it.
+
+        Raises:
+            BuildError: there is no such design, or its contract is wrong.
+        """
+        return answers.as_record(self._contract(name))
+
+    def status(
+        self,
+        design: str,
+        /,
+        arch: str = freshness.DEFAULT_ARCH,
+        *,
+        variant: str | None = None,
+        device: str | None = None,
+        mode: str = "release",
+        **parameters: object,
+    ) -> Status:
+        """Return whether a configuration is up to date; the arguments are those of `build`.
+
+        It is asked of the file system alone and in this process; where the answer is no, SCons may still find that
+        nothing has to be done.
+        """
+        pairs = self._pairs(design, arch, {"variant": variant, "device": device, "mode": mode}, parameters)
+        answer, reasons = self._check(freshness.record_of(pairs, design, arch), REASONS)
+        return Status(answer is not None, tuple(reasons))
+
+    def build(
+        self,
+        name: str,
+        /,
+        arch: str = freshness.DEFAULT_ARCH,
+        *,
+        variant: str | None = None,
+        device: str | None = None,
+        mode: str = "release",
+        progress: Callable[[str], None] | None = None,
+        **parameters: object,
+    ) -> Built:
+        """Build one configuration of a design, where it is not up to date, and return what was built.
+
+        Args:
+            name: the design.
+            arch: `host`, `aie2` or `aie2p`; on the host, building includes running and comparing.
+            variant: a named set of parameters.
+            device: a device of the contract; its first one of the arch when left out.
+            mode: `release` or `debug`.
+            progress: is called with each line that the command would print, while it builds.
+            parameters: parameters of the design, and further options of the command line (`toolchain="chess"`).
+
+        Raises:
+            BuildError: what the command says where it fails.
+        """
+        started = time.monotonic()
+        pairs = self._pairs(name, arch, {"variant": variant, "device": device, "mode": mode}, parameters)
+        record = freshness.record_of(pairs, name, arch)
+        answer = self._check(record, 1)[0] if freshness.is_plain(pairs) else None
+        if answer is not None:
+            place = str(answer["output"])
+            said = freshness.said([(name, arch, place)], time.monotonic() - started)
+            return self._built(name, arch, place, f"{said}\n", was_fresh=True)
+        words = [f"{key}={value}" for key, value in pairs]
+        done = run_scons(self.root, [*words, *([f"-j{self.jobs}"] if self.jobs > 1 else ())], progress)
+        if done.status:
+            raise BuildError(done.errors.strip() or done.log.strip(), log=done.log)
+        answer, _ = self._check(record, 1)
+        place = str(answer["output"]) if answer is not None else self._place(name, arch, dict(pairs))
+        return self._built(name, arch, place, done.log, steps=done.steps)
+
+    def _built(
+        self, name: str, arch: str, place: str, log: str, *, was_fresh: bool = False, steps: tuple[str, ...] = ()
+    ) -> Built:
+        return Built(name, arch, self.root, self.root / place, log, was_fresh=was_fresh, steps=steps)
+
+    def _pairs(self, design: str, arch: str, asked: dict[str, str | None], parameters: dict[str, object]) -> Pairs:
+        """Return the words of the command line that ask for the same; what is left out there is left out here."""
+        if "," in f"{design}{arch}":
+            message = f"one design and one arch at a time, not design={design} arch={arch}"
+            raise BuildError(str(OptionError(message, hint="call build once for each")))
+        given = asked | {"build_dir": self.build_dir, "mode": asked["mode"] if asked["mode"] != "release" else None}
+        said = {name: value for name, value in given.items() if value}
+        texts = {name: as_text(value) for name, value in parameters.items() if value is not None}  # type: ignore[arg-type] # whatever it is, the contract judges its text
+        twice = next((name for name in ("design", "json", "build_dir") if name in texts), None)
+        if twice is not None:
+            raise BuildError(str(OptionError(f"{twice}= cannot be given here")))
+        return [("design", design), ("arch", arch), *said.items(), *texts.items()]
+
+    def _check(self, record: Record, reasons: int) -> tuple[dict[str, Any] | None, list[str]]:
+        """Return what `freshness.check` does, for a folder that need not be the current one."""
+        now = time.time_ns()
+        path = str(self.root / record.path)
+        known = self._read(path)
+        if known is None or known.content["request"] != record.request:
+            return None, [NOT_BUILT]
+        if (known.content.get("form"), known.content.get("version")) != (freshness.FORM, __version__):
+            return None, ["it was built by another version of aiebuild"]
+        found = known.differences(reasons)
+        if found:
+            return None, found
+        known.refresh(path, now)
+        return known.content["answer"], []
+
+    def _read(self, path: str) -> _Known | None:
+        """Return a record, read anew only where its file is another one."""
+        stamp = freshness.stamp(path)
+        known = self._known.get(path)
+        if known is not None and known.stamp == stamp:
+            return known
+        try:
+            content = freshness._recall(path)
+            found = _Known(stamp, content, self.root)
+            content["request"]  # a record without one is none
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return None
+        self._known[path] = found
+        return found
+
+    def _relative(self, text: str) -> str:
+        return text.replace(f"{self.root}{os.sep}", "")
+
+    def _contract(self, name: str) -> contract.Contract:
+        found = contract.find(self.root)
+        if name not in found:
+            raise BuildError(str(OptionError(f"unknown design {name!r}", hint=did_you_mean(name, found))))
+        state = self.root / (self.build_dir or freshness.DEFAULT_BUILD_DIR) / ".aiebuild" / "contracts"
+        try:
+            loaded = contract.load(found[name], cache=state if state.is_dir() else None, reserved=options.RESERVED)
+        except AieBuildError as error:
+            raise BuildError(self._relative(str(error))) from None
+        return dataclasses.replace(loaded, file=found[name].relative_to(self.root).as_posix())
+
+    def _place(self, name: str, arch: str, given: dict[str, str]) -> str:
+        """Return the folder of a configuration, where no record says it: an input changed while it was built."""
+        own = {key: value for key, value in given.items() if key not in options.RESERVED}
+        settled = self._contract(name).settle(
+            arch=arch, device=given.get("device"), variant=given.get("variant"), given=own
+        )
+        suffix = "chess" if given.get("toolchain") == "chess" else ""
+        folder = settled.configuration(suffix, debug=given.get("mode") == "debug")
+        start = (self.build_dir or freshness.DEFAULT_BUILD_DIR).rstrip("/")
+        return f"{start}/{arch}/designs/{name}/{folder}"

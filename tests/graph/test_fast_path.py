@@ -1,0 +1,342 @@
+"""DESIGN decision 9: the fast path is a proof, not a guess. Whatever it takes for up to date, SCons does too."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from aiebuild import freshness, options
+from fast_path import (
+    NOT_MINDED,
+    NOTICED,
+    OUTPUT,
+    RECIPE,
+    artifacts,
+    is_never_wrong,
+    record_file,
+    restore,
+    rewrite_record,
+    scons_agrees,
+    sources,
+    status,
+    whole_project,
+)
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from projects import add_design
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from projects import Project
+
+READ = "the recipe of one is read"
+COMPARED = 3
+"""Every how many edits the artifacts are compared with those of a clean build."""
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, dict[Path, bytes]]:
+    """A project that the tests edit one after the other, and its sources."""
+    project = whole_project(tmp_path_factory.mktemp("fast") / "project")
+    return project, sources(project)
+
+
+@pytest.fixture
+def fresh(shared: tuple[Project, dict[Path, bytes]]) -> Project:
+    """The shared project, as it was at first, and up to date."""
+    project, kept = shared
+    restore(project, kept)
+    project.build("design=one")
+    assert status(project) == (True, [])
+    return project
+
+
+@pytest.mark.parametrize("name", NOTICED)
+def test_an_edit_is_noticed_and_built(fresh: Project, name: str) -> None:
+    NOTICED[name](fresh)
+    is_fresh, reasons = status(fresh)
+    assert not is_fresh
+    assert reasons
+    assert READ in fresh.build("design=one").out
+    assert status(fresh) == (True, [])
+    assert READ not in fresh.build("design=one").out
+
+
+@pytest.mark.parametrize("name", NOT_MINDED)
+def test_what_the_result_does_not_depend_on_is_not_minded(fresh: Project, name: str) -> None:
+    NOT_MINDED[name](fresh)
+    assert status(fresh) == (True, [])
+    assert scons_agrees(fresh)
+
+
+def test_a_changed_tool_variable_is_named(fresh: Project) -> None:
+    fresh.variables["PEANO_INSTALL_DIR"] = str(fresh.root)
+    assert status(fresh)[1][0] == "the variable PEANO_INSTALL_DIR changed"
+    del fresh.variables["PEANO_INSTALL_DIR"]
+
+
+def test_a_link_to_a_tool_that_leads_elsewhere_is_noticed(fresh: Project) -> None:
+    link = fresh.root / "tools" / "cxx"
+    link.symlink_to("a/cxx")
+    before, fresh.variables["CXX"] = fresh.variables["CXX"], str(link)
+    fresh.build("design=one")
+    assert status(fresh)[0]
+    link.unlink()
+    link.symlink_to("b/cxx")
+    assert not status(fresh)[0]
+    fresh.variables["CXX"] = before
+    link.unlink()
+
+
+def test_a_folder_of_path_that_comes_to_be_is_noticed(fresh: Project) -> None:
+    del fresh.variables["CXX"]
+    fresh.variables["PATH"] = f"{fresh.root / 'bin'}:{fresh.environment['PATH']}"
+    fresh.build("design=one")
+    assert status(fresh)[0]
+    (fresh.root / "bin").mkdir()
+    shutil.copy(fresh.root / "tools/a/cxx", fresh.root / "bin" / "clang++")
+    assert not status(fresh)[0]
+    shutil.rmtree(fresh.root / "bin")
+    del fresh.variables["PATH"]
+    fresh.variables["CXX"] = str(fresh.root / "tools" / "a" / "cxx")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("-n",),
+        ("-q",),
+        ("--tree=all",),
+        ("--debug=explain",),
+        ("-f", "SConstruct"),
+        (f"{OUTPUT}/check.json",),
+        ("explain",),
+        ("-c",),
+    ],
+    ids=lambda words: words[0],
+)
+def test_whoever_wants_the_graph_gets_it(fresh: Project, words: tuple[str, ...]) -> None:
+    assert READ not in fresh.build("design=one").out
+    assert READ in fresh.build(*words, "design=one").out
+
+
+@pytest.mark.parametrize(
+    "words", [("M=1", "M=2"), ("verbose=2",), ("run_timeout=soon",), ("arch=npu",)], ids=lambda words: words[0]
+)
+def test_a_wrong_command_line_is_refused_though_all_is_built(fresh: Project, words: tuple[str, ...]) -> None:
+    assert fresh.scons("design=one", *words).status == 2
+
+
+def test_a_parameter_without_a_design_is_not_looked_up() -> None:
+    assert freshness.is_plain([("design", "one"), ("M", "1")])
+    assert not freshness.is_plain([("M", "1")])
+
+
+def test_the_words_that_all_designs_share_are_options() -> None:
+    assert {option.name for option in options.OPTIONS} >= freshness.SHARED
+
+
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "empty": lambda record: b"",
+    "truncated": lambda record: record[: len(record) // 2],
+    "one bit": lambda record: record.replace(b"kernels/add.cc", b"kernels/adl.cc"),
+    "foreign": lambda record: b'{"files": {}}',
+    "a list": lambda record: b"00000000\n[]",
+    "no text": lambda record: b"\xff\xfe\n",
+}
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_a_damaged_record_is_none(fresh: Project, name: str) -> None:
+    file = record_file(fresh)
+    file.write_bytes(DAMAGES[name](file.read_bytes()))
+    assert status(fresh) == (False, ["there is no record of a build"])
+    assert READ in fresh.build("design=one").out
+    assert status(fresh)[0]
+
+
+def test_a_missing_record_is_none(fresh: Project) -> None:
+    record_file(fresh).unlink()
+    assert status(fresh) == (False, ["there is no record of a build"])
+
+
+@pytest.mark.parametrize(("field", "value"), [("version", "0.0"), ("form", 0), ("request", "[]"), ("python", ["2.7"])])
+def test_the_record_of_another_aiebuild_python_or_request_is_none(fresh: Project, field: str, value: object) -> None:
+    rewrite_record(fresh, lambda known: known.update({field: value}))
+    assert not status(fresh)[0]
+    assert READ in fresh.build("design=one").out
+
+
+def test_a_copy_of_a_built_project_is_not_taken_for_up_to_date(fresh: Project, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(fresh.root, copy, symlinks=True)
+    assert not status(type(fresh)(copy, fresh.variables))[0]
+
+
+def test_an_incomplete_record_would_be_found_out(fresh: Project) -> None:
+    """The judge of these tests is no pushover: a record that forgets a header is caught."""
+
+    def forget(known: dict[str, dict[str, object]]) -> None:
+        del known["files"]["alt/add.h"]
+        known["young"].pop("alt/add.h", None)
+        known["folders"] = {}
+
+    rewrite_record(fresh, forget)  # type: ignore[arg-type] # of a record's values, the ones that are tables
+    NOTICED["a header edited"](fresh)
+    with pytest.raises(AssertionError, match="SCons would build"):
+        is_never_wrong(fresh)
+
+
+FAULTS = {
+    "no sources": (
+        "import aiebuild.scons.closure as c\nc.walk, c._add_reads = iter, lambda node, step, found, session: None\n",
+        "a header edited",
+    ),
+    "no variables": ("from aiebuild import freshness\nfreshness.VARIABLES = ()\n", "another compiler"),
+    "no folders": (
+        "import aiebuild.scons.closure as c\nc._add_hidden = lambda names, found, session: None\n",
+        "a header that hides another",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_in_what_is_recorded_would_be_found_out(fresh: Project, name: str) -> None:
+    fault, edit = FAULTS[name]
+    start = fresh.read("SConstruct")
+    fresh.write("SConstruct", start.replace("\n\n", f"\n{fault}\n", 1))
+    fresh.build("design=one")
+    NOTICED[edit](fresh)
+    with pytest.raises(AssertionError, match="SCons would build"):
+        is_never_wrong(fresh)
+
+
+MEDDLING = {
+    "an input edited": "echo '#define MORE 1' >> alt/add.h",
+    "an input that was read before": "echo '// more' >> designs/one/one.mlir.j2",
+    "an input gone": "rm alt/add.h; mkdir -p kernels; echo '#define VERSION 9' > kernels/add.h",
+    "a header that hides another": "echo '#define VERSION 9' > inc/add.h",
+    "an output edited": f"echo '// more' >> {OUTPUT}/one.mlir",
+    "the clock's word on an input": "echo '// more' >> kernels/add.cc; touch -d '2001-01-01' kernels/add.cc",
+}
+
+
+@pytest.mark.parametrize("name", MEDDLING)
+def test_what_changes_while_the_build_runs_leaves_no_record(tmp_path: Path, name: str) -> None:
+    project = whole_project(tmp_path / "project")
+    project.build("design=one")
+    NOTICED["a header edited"](project)
+    project.write("meddle", MEDDLING[name])
+    assert project.scons("design=one").status in {0, 2}
+    assert not (project.root / "meddle").exists()
+    assert not status(project)[0]
+    project.build("design=one")
+    assert status(project)[0]
+    assert scons_agrees(project)
+
+
+def test_plain_scons_reads_the_recipes_of_stale_designs_alone(tmp_path: Path) -> None:
+    project = whole_project(tmp_path / "project")
+    add_design(project, "two", RECIPE.format(name="two"), {"add_one": "add.o"})
+    project.build()
+    assert status(project, "design=one,two")[0]
+    project.write("designs/two/check.py", project.read("designs/two/check.py") + "\n")
+    said = project.build().out
+    assert "recipe of two is read" in said
+    assert READ not in said
+    assert "recipe" not in project.build().out
+
+
+@pytest.mark.parametrize(
+    "line", ['open("extra.txt").read()', 'import os; os.path.exists("../../inc/extra.h")', 'Glob("#more/*.cc")']
+)
+def test_what_a_recipe_itself_reads_is_noticed(tmp_path: Path, line: str) -> None:
+    project = whole_project(tmp_path / "project")
+    project.write("designs/one/extra.txt", "1\n")
+    project.write("more/one.cc", "\n")
+    recipe = project.read("designs/one/SConscript")
+    project.write("designs/one/SConscript", recipe.replace("import shared\n", f"import shared\n{line}\n"))
+    project.build("design=one")
+    assert status(project)[0]
+    project.write("designs/one/extra.txt", "2\n")
+    project.write("inc/extra.h", "\n")
+    project.write("more/two.cc", "\n")
+    assert not status(project)[0]
+
+
+class Edits(RuleBasedStateMachine):
+    """Edits of a project; after each, what is taken for up to date is, and the artifacts are those of a clean build."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = Path(tempfile.mkdtemp(prefix="aiebuild-fast-"))
+        self.project = whole_project(self.folder / "project")
+        self.edits = 0
+        self.git("init")
+        self.git("add", "-A")
+        self.git("commit", "-m", "first")
+        self.project.build("design=one")
+
+    def git(self, *words: str) -> None:
+        who = ("-c", "user.name=test", "-c", "user.email=test@localhost", "-c", "commit.gpgsign=false")
+        subprocess.run(["git", *who, *words], cwd=self.project.root, check=True, capture_output=True)
+
+    def teardown(self) -> None:
+        """Remove the project."""
+        shutil.rmtree(self.folder)
+
+    @rule(name=st.sampled_from([*NOTICED, *NOT_MINDED]))
+    def edit(self, name: str) -> None:
+        (NOTICED | NOT_MINDED)[name](self.project)
+
+    @rule(first=st.sampled_from(list(NOTICED)), second=st.sampled_from(list(NOTICED)))
+    def edit_twice(self, first: str, second: str) -> None:
+        for name in (first, second):
+            NOTICED[name](self.project)
+
+    @rule()
+    def check_out_the_first_version(self) -> None:
+        self.git("checkout", "-q", "--", ".")
+        self.git("clean", "-fdq")
+
+    @rule(name=st.sampled_from(list(NOTICED)))
+    def edit_and_undo(self, name: str) -> None:
+        kept = sources(self.project)
+        NOTICED[name](self.project)
+        restore(self.project, kept)
+
+    @invariant()
+    def never_wrong(self) -> None:
+        """Ask, build, ask again, and now and then compare with a clean build."""
+        is_never_wrong(self.project)
+        built = self.project.scons("design=one")
+        assert "Traceback" not in built.err
+        if built.status != 0:
+            assert not status(self.project)[0]
+            self.check_out_the_first_version()
+            self.project.build("design=one")
+        assert status(self.project) == (True, [])
+        self.edits += 1
+        if self.edits % COMPARED == 0:
+            self.compare()
+
+    def compare(self) -> None:
+        copy = self.project.copy(self.folder / "clean")
+        copy.build("design=one")
+        assert artifacts(self.project) == artifacts(copy)
+        shutil.rmtree(copy.root)
+
+
+TestEdits = Edits.TestCase
+TestEdits.settings = settings(
+    max_examples=3,
+    stateful_step_count=7,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
