@@ -148,9 +148,11 @@ def rewrite_record(project: Project, change: Callable[[dict[str, object]], None]
 
 
 def replace(name: str, old: str, new: str) -> Callable[[Project], None]:
-    """Return the edit that writes a file anew, with other text, or with the old one where that is there already."""
+    """Return the edit that writes a file anew, with other text or with the old one, or that finds no such file."""
 
     def edit(project: Project) -> None:
+        if not (project.root / name).exists():
+            return
         text = project.read(name)
         project.write(name, text.replace(old, new) if old in text else text.replace(new, old))
 
@@ -167,7 +169,7 @@ def same_size_and_time(project: Project) -> None:
 
 def same_size_and_time_by_renaming(project: Project) -> None:
     """Put another file of the same size and time in a header's place."""
-    header = project.root / "alt/base.h"
+    header = next(project.root / name for name in ("alt/base.h", "inc/base.h") if (project.root / name).exists())
     before = header.stat()
     text = "#define BASE 20\n" if "10" in header.read_text() else "#define BASE 10\n"
     aside = project.write("alt/aside", text)
