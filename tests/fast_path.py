@@ -220,7 +220,17 @@ def delete(name: str) -> Callable[[Project], None]:
 
 def truncate(name: str) -> Callable[[Project], None]:
     """Return the edit that leaves nothing of an output."""
-    return lambda project: (project.root / name).write_bytes(b"") and None
+
+    def edit(project: Project) -> None:
+        (project.root / name).write_bytes(b"")
+
+    return edit
+
+
+def forget_headers(project: Project) -> None:
+    """Remove the records of what compilers read."""
+    for file in project.root.glob("build/host/objects/*.reads.json"):
+        file.unlink()
 
 
 def other_compiler(project: Project) -> None:
@@ -271,9 +281,7 @@ NOTICED: dict[str, Callable[[Project], None]] = {
     "the last output deleted": delete(f"{OUTPUT}/check.json"),
     "an output truncated": truncate(f"{OUTPUT}/one.cores.py"),
     "an output edited": replace(f"{OUTPUT}/one.mlir", "note", "NOTE"),
-    "a record of headers deleted": lambda project: (
-        [file.unlink() for file in project.root.glob("build/host/objects/*.reads.json")] and None
-    ),
+    "a record of headers deleted": forget_headers,
     "another compiler": other_compiler,
     "the compiler's bytes": new_tool_bytes,
 }

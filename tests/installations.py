@@ -16,6 +16,7 @@ PROGRAMS = {
     "ld.lld": "ld_lld.py",
     "aiecc": "aiecc.py",
     "aie-opt": "aie_opt.py",
+    "aie-translate": "aie_translate.py",
     "xclbinutil": "xclbinutil.py",
     "bootgen": "bootgen.py",
     "xchesscc_wrapper": "xchesscc_wrapper.py",
@@ -88,7 +89,7 @@ def install(
     launch(mlir_aie / "bin" / name, "aiecc.py", f"@dialect={dialect}", f"@peano={peano}", *constants)
     tools = ["llvm-objcopy", "xclbinutil", "bootgen"]
     tools += ["xchesscc_wrapper"] if chess else []
-    tools += ["aie-opt"] if aie_opt else []
+    tools += ["aie-opt", "aie-translate"] if aie_opt else []
     for tool in tools:
         launch(mlir_aie / "bin" / tool, PROGRAMS[tool])
     for header in ("include/aie_api/aie.hpp", "include/aie_kernels/aie_kernel_utils.h", "aie_runtime_lib/AIE2/lut.h"):

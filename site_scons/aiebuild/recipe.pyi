@@ -12,7 +12,7 @@ from aiebuild.scons.words import DesignNodes
 
 __all__ = ["Import", "env", "p"]
 
-Cuts: TypeAlias = Sequence[str | tuple[str, str]] | Mapping[str, Sequence[str | tuple[str, str]]]
+Cuts: TypeAlias = Sequence[Any] | Mapping[str, Sequence[Any]]  # stages, and pairs of the first and the last
 
 class Recipe(Protocol):
     def CoreObject(

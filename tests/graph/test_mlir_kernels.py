@@ -86,7 +86,9 @@ def test_an_edit_of_one_stage_recompiles_one_object(two_mm: Project) -> None:
 
 
 def test_an_unknown_stage_of_a_kernel_lists_the_stages(two_mm: Project) -> None:
-    recipe = two_mm.read("designs/two_mm/SConscript").replace('["out_AB", "out_ABC"]', '["out_AC"]')
+    recipe = two_mm.read("designs/two_mm/SConscript").replace(
+        '("out_AB", "out_ABC"),\n    "fused"', '("out_AC",),\n    "fused"'
+    )
     two_mm.write("designs/two_mm/SConscript", recipe)
     failed = two_mm.scons("variant=outlined", "design=two_mm")
     assert failed.status == 2

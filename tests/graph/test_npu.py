@@ -385,7 +385,8 @@ def test_u14_what_reproduces_is_the_same_in_another_folder(npu: Project, tmp_pat
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_every_shipped_design_builds_for_both_archs(tmp_path: Path, dialect: str) -> None:
-    project = with_tools(shipped(tmp_path / "project"), install(tmp_path / "tools", dialect), tmp_path / "log")
+    tools = install(tmp_path / "tools", dialect, aie_opt=True)
+    project = with_tools(shipped(tmp_path / "project"), tools, tmp_path / "log")
     built = project.build("-j2", "arch=aie2,aie2p")
     assert {"compile", "aiecc", "symbols"} <= built.kinds
     assert project.build("arch=aie2,aie2p").steps == []
@@ -404,7 +405,7 @@ def test_the_commands_of_every_shipped_design_are_the_golden_ones(
     tmp_path: Path, dialect: str, request: pytest.FixtureRequest
 ) -> None:
     """`pytest --rewrite` writes them anew from what is seen."""
-    tools = install(tmp_path / "tools", dialect)
+    tools = install(tmp_path / "tools", dialect, aie_opt=True)
     project = with_tools(shipped(tmp_path / "project"), tools, tmp_path / "log")
     for arch in ("aie2", "aie2p"):
         shown = project.build("-n", f"arch={arch}", "aiecc_jobs=2").out
