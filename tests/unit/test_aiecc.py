@@ -51,7 +51,7 @@ def request(kinds: str, **changes: object) -> AieccRequest:
     values: dict[str, object] = {
         "mlir": "x.mlir",
         "outputs": outputs,
-        "tmpdir": "/work/tmp",
+        "tmpdir": "/scratch/tmp",
         "peano_dir": "/opt/llvm-aie",
     }
     return AieccRequest(**(values | changes))  # type: ignore[arg-type] # the tests' own names and types
@@ -109,7 +109,7 @@ def test_no_golden_command_is_left_without_its_case() -> None:
 def test_the_insts_command_of_b_is_the_one_that_the_real_driver_took() -> None:
     seen = "--aie-generate-npu-insts --npu-insts-name=ABS --no-compile-host --no-xchesscc --no-xbridge --no-compile"
     words = seen.replace("ABS", "/out/x.insts").split()
-    assert command(Dialect.B, "aiecc", request("insts")) == ("aiecc", *words, "--tmpdir=/work/tmp", "x.mlir")
+    assert command(Dialect.B, "aiecc", request("insts")) == ("aiecc", *words, "--tmpdir=/scratch/tmp", "x.mlir")
 
 
 @pytest.mark.parametrize("dialect", Dialect, ids=str)
@@ -322,8 +322,8 @@ def test_relative_paths_are_a_fault_of_ours() -> None:
 
 
 def test_aie_opt_verifies_without_printing() -> None:
-    assert verify_command("/opt/aie-opt", "x.mlir", "/work/tmp/verified.mlir") == (
-        *("/opt/aie-opt", "x.mlir", "-o", "/work/tmp/verified.mlir"),
+    assert verify_command("/opt/aie-opt", "x.mlir", "/scratch/tmp/verified.mlir") == (
+        *("/opt/aie-opt", "x.mlir", "-o", "/scratch/tmp/verified.mlir"),
     )
 
 
