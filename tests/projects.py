@@ -20,7 +20,7 @@ KINDS = (
     *("compile", "archive", "write", "render", "python", "check", "cores", "link", "run", "split", "symbols", "aiecc"),
     *("module", "outline", "custom", "kernel", "cut"),
 )
-"""The words that steps' labels begin with."""
+"""The words that labels begin with; not the manifest's: it says what was read, so that any edit writes it anew."""
 
 
 @dataclass(frozen=True)

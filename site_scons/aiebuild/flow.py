@@ -117,6 +117,7 @@ class DesignPlan:
         design: the recipe's word.
         parameters: the parameters file's content: arch, device, design, mode, parameters.
         arguments: names of the runtime sequence's arguments, in order.
+        meanings: what each of them is; version, description: from the contract.
         sequences: names of the runtime sequences; none stands for the only, unnamed one.
         run_timeout: seconds that a run may take.
         search: folders of shared templates.
@@ -135,6 +136,9 @@ class DesignPlan:
     parameters: Mapping[str, object]
     arguments: tuple[str, ...] = ()
     sequences: tuple[str, ...] = ()
+    meanings: Mapping[str, str] = field(default_factory=dict)
+    version: str = ""
+    description: str = ""
     run_timeout: float = 60.0
     search: tuple[str, ...] = ()
     links: Mapping[str, str] = field(default_factory=dict)
@@ -158,6 +162,12 @@ class DesignPlan:
         """The result of the run; a second design of one recipe has its name in it."""
         own = self.parameters["design"] == self.name
         return f"{self.output}/{'' if own else f'{self.name}.'}check.json"
+
+    @property
+    def manifest_file(self) -> str:
+        """The manifest; a second design of one recipe has its name in it."""
+        own = self.parameters["design"] == self.name
+        return f"{self.output}/{'' if own else f'{self.name}.'}manifest.json"
 
     def file(self, suffix: str) -> str:
         """Return the path of an artifact: the design's name with a suffix."""

@@ -1,4 +1,4 @@
-"""The stand-ins' own form of an xclbin: a magic number, 16 bytes of UUID, then JSON with sections and kernels.
+"""An xclbin of the stand-ins: well formed, with JSON of its sections and kernels as user metadata.
 
 Two kernels with one id are merged in silence, as the real tools do (mlir-aie #1561).
 """
@@ -10,7 +10,7 @@ import uuid
 from dataclasses import dataclass, field
 from typing import Any
 
-MAGIC = b"xclbin2\0"
+from axlf import unwrap, wrap
 
 
 @dataclass
@@ -29,12 +29,12 @@ class Xclbin:
         """Return the file's content, with a fresh UUID unless one was set."""
         identity = uuid.UUID(self.uuid) if self.uuid else uuid.uuid4()
         body = json.dumps({"sections": self.sections, "kernels": self.kernels}, sort_keys=True)
-        return MAGIC + identity.bytes + body.encode()
+        kernels = {int(str(key), 0): str(kernel.get("name", "MLIR_AIE")) for key, kernel in self.kernels.items()}
+        return wrap(body.encode(), kernels, identity.bytes, 0)
 
 
 def read(data: bytes) -> Xclbin:
     """Return an xclbin from its file's content."""
-    if not data.startswith(MAGIC):
-        raise ValueError("not an xclbin")
-    body = json.loads(data[24:])
-    return Xclbin(body["sections"], body["kernels"], str(uuid.UUID(bytes=data[8:24])))
+    identity, content = unwrap(data)
+    body = json.loads(content)
+    return Xclbin(body["sections"], body["kernels"], str(uuid.UUID(bytes=identity)))

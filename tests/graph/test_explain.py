@@ -55,13 +55,14 @@ def test_nothing_to_do_is_said(built: Project) -> None:
 def test_a_changed_header_is_the_cause_and_the_chain_leads_to_the_artifact(built: Project) -> None:
     replace("alt/add.h", "VERSION 1", "VERSION 2")(built)
     first, why, chain, *after = lines(built)
-    assert first == f"one: 1 step would run, 2 more may, in {OUTPUT}"
+    assert first == f"one: 1 step would run, 3 more may, in {OUTPUT}"
     assert why == f"{COMPILE}: alt/add.h changed"
     header, made, *rest = chain.split(" -> ")
     assert header == "alt/add.h"
     assert made.startswith("objects/add-")
     assert rest == ["one.kernels.zip", "check.json"]
-    assert after == [f"may run, after {COMPILE}: {LINK}", f"may run, after {LINK}: {RUN}"]
+    last = f"may run, after {LINK}, {RUN}: facts manifest.json"
+    assert after == [f"may run, after {COMPILE}: {LINK}", f"may run, after {LINK}: {RUN}", last]
 
 
 def test_nothing_is_run_and_nothing_forgotten(built: Project) -> None:
@@ -142,7 +143,7 @@ def test_programs_get_the_same_as_json(built: Project) -> None:
         text=True,
         check=True,
     )
-    ((link, run),) = (entry["steps"] for entry in json.loads(done.stdout))
+    ((link, run, _),) = (entry["steps"] for entry in json.loads(done.stdout))
     assert (link["sure"], run["sure"]) == (True, False)
     kernels, check = f"{OUTPUT}/one.kernels.zip", f"{OUTPUT}/check.json"
     text = f"the output {kernels} was deleted"
@@ -155,8 +156,8 @@ def test_what_ran_is_told_with_its_cause_and_times(built: Project) -> None:
     replace("alt/base.h", "10", "11")(built)
     built.build("design=one")
     said = last_run(built)
-    assert [step["step"].split()[0] for step in said["steps"]] == ["compile", "link", "run"]
-    compiled, linked, ran = said["steps"]
+    assert [step["step"].split()[0] for step in said["steps"]] == ["compile", "link", "run", "facts"]
+    compiled, linked, ran, _ = said["steps"]
     assert {reason["text"] for reason in compiled["why"]} == {"alt/add.h changed", "alt/base.h changed"}
     assert ran["why"][0]["chain"] == [
         compiled["why"][0]["cause"],

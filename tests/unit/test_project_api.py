@@ -191,7 +191,8 @@ def test_the_artifacts_of_the_host(files: Files) -> None:
     built = Project(files.root).build("adder")
     assert set(built.artifacts) == {"mlir", "generic", "facts", "parameters", "cores", "kernels", "check"}
     assert built.folder == files.root / "build/host/designs/adder/npu1_1col"
-    assert built.manifest is None
+    assert built.manifest is not None
+    assert built.manifest["design"] == built.design
 
 
 def test_artifacts_of_several_sequences_are_told_apart(tmp_path: Path) -> None:

@@ -40,6 +40,23 @@ class Linker:
             return self._archive(item)
         return prebuilt_file(item, self.configuration.arch, self._folder(item), self.session.root)
 
+    def describe(self, item: model.Linkable) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the sources of an object or archive, and the words that it is compiled with, in their order."""
+        arch, folder, root = self.configuration.arch, self._folder(item), self.session.root
+        if isinstance(item, model.Prebuilt):
+            return (prebuilt_file(item, arch, folder, root),), ()
+        flags = (
+            *self.toolchain.default_flags,
+            *(f"-D{name}" if value is None else f"-D{name}={value}" for name, value in item.defines),
+            *(f"-I{located(name, folder, root)}" for name in item.include_dirs),
+            *item.flags,
+        )
+        if isinstance(item, model.CoreArchive):
+            return find_member_sources(item, arch, folder, root), flags
+        if item.text is not None:
+            return (), flags
+        return (find_source(item, arch, folder, root),), () if item.is_mlir else flags
+
     def import_of(self, item: model.Linkable) -> str:
         """Return the module to import instead of linking a kernel, where nothing here compiles it; else empty."""
         if not isinstance(item, model.CoreObject) or not item.is_mlir or self.configuration.arch != "host":

@@ -40,6 +40,7 @@ NEEDS = {
     "host": ("ml_dtypes", "numpy"),
     "generate": (),
     "npu": ("pyelftools",),
+    "manifest_step": ("jsonschema",),
 }
 
 

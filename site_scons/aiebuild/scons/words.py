@@ -12,6 +12,8 @@ import SCons.Script
 
 from aiebuild import flow, model
 from aiebuild.errors import AieBuildError, RecipeError
+from aiebuild.flow_manifest import host_products, npu_products, plan_manifest, tools_of
+from aiebuild.manifest import Object
 from aiebuild.scons import by_hand, report
 from aiebuild.scons.builders import add_planned, checked_keywords
 from aiebuild.scons.linking import Linker
@@ -38,7 +40,7 @@ class Configuration:
         output: the folder of the artifacts, relative to the project.
         arch, toolchain, mode: what objects are compiled for, with what, and how.
         parameters: the content of the parameters file.
-        arguments, sequences, run_timeout: from the contract.
+        arguments, meanings, version, description, sequences, run_timeout: from the contract.
         search: folders of shared templates.
         generator: how a Python script is given the parameters; the contract's section.
         aiecc_dialect, aiecc_jobs: from the command line.
@@ -52,6 +54,9 @@ class Configuration:
     mode: str
     parameters: Mapping[str, object]
     arguments: tuple[str, ...] = ()
+    meanings: Mapping[str, str] = field(default_factory=dict)
+    version: str = ""
+    description: str = ""
     sequences: tuple[str, ...] = ()
     run_timeout: float = 60.0
     search: tuple[str, ...] = ()
@@ -73,13 +78,14 @@ class DesignNodes:
     cores: Any = None
     kernels: Any = None
     check: Any = None
+    manifest: Any = None
     plan: flow.DesignPlan | None = None
     outputs: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def all(self) -> list[Any]:
         """Every node, for `Default`, `Alias`, `Install` or `Depends`."""
-        single = [self.mlir, self.generic, self.facts, self.cores, self.kernels, self.check]
+        single = [self.mlir, self.generic, self.facts, self.cores, self.kernels, self.check, self.manifest]
         return [node for node in (*single, *self.objects, *self.artifacts) if node is not None]
 
     @property
@@ -141,6 +147,9 @@ def design(env: Any, **keywords: Any) -> DesignNodes:
         design=made,
         parameters=configuration.parameters,
         arguments=configuration.arguments,
+        meanings=configuration.meanings,
+        version=configuration.version,
+        description=configuration.description,
         sequences=configuration.sequences,
         run_timeout=configuration.run_timeout,
         search=configuration.search,
@@ -155,7 +164,8 @@ def design(env: Any, **keywords: Any) -> DesignNodes:
         generator=configuration.generator,
         interpreter=_interpreter(made, session),
     )
-    nodes = _plan_nodes(env, session, configuration, plan, toolchain)
+    objects = [Object(item.link_name, *builder.describe(item)) for item in made.link_with]
+    nodes = _plan_nodes(env, session, configuration, plan, toolchain, objects=objects)
     session.designs.append(nodes)
     return nodes
 
@@ -216,13 +226,23 @@ def _interpreter(made: model.Design, session: Session) -> str:
 
 
 def _plan_nodes(
-    env: Any, session: Session, configuration: Configuration, plan: flow.DesignPlan, toolchain: Toolchain
+    env: Any,
+    session: Session,
+    configuration: Configuration,
+    plan: flow.DesignPlan,
+    toolchain: Toolchain,
+    *,
+    objects: list[Object],
 ) -> DesignNodes:
     steps = list(flow.plan_mlir(plan, session.python))
     if configuration.arch == "host":
         steps += flow.plan_host_run(plan, session.python("host"), toolchain)
+        products, tools = host_products(plan), tools_of(toolchain, None)
     else:
-        steps += npu_flow(session, configuration, toolchain).plan(plan)
+        npu = npu_flow(session, configuration, toolchain)
+        steps += npu.plan(plan)
+        products, tools = npu_products(plan), tools_of(toolchain, npu.tools)
+    steps += plan_manifest(plan, session.python("manifest_step"), products, tools, objects)
     made: dict[str, Any] = {}
     for planned in steps:
         made.update(zip(planned.step.outputs, add_planned(env, planned), strict=True))
@@ -236,6 +256,7 @@ def _plan_nodes(
         cores=made.get(plan.file(".cores.py")),
         kernels=made.get(plan.file(".kernels.zip")),
         check=made.get(plan.check_file),
+        manifest=made[plan.manifest_file],
         plan=plan,
         outputs=_outputs(plan, made) if configuration.arch != "host" else {},
     )

@@ -41,6 +41,7 @@ def find_toolchain(environment: Environment, mode: str, fingerprints: Fingerprin
         default_flags=(*FLAGS, *MODE_FLAGS[mode]),
         identity=probe.identity,
         system_dirs=probe.system_dirs,
+        version=probe.version,
     )
 
 

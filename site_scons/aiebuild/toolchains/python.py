@@ -29,7 +29,13 @@ class PythonTool:
         return (self.interpreter, "-m", f"aiebuild.{self.part}", *arguments)
 
 
-IMPORTED = {"mlir": (), "host": ("mlir", "generate"), "npu": ("mlir", "toolchains"), "generate": ()}
+IMPORTED = {
+    "mlir": (),
+    "host": ("mlir", "generate"),
+    "npu": ("mlir", "toolchains"),
+    "generate": (),
+    "manifest_step": ("mlir", "inspect"),
+}
 """The further folders of the package that a part imports from."""
 
 VARIABLES = {"PYTHONPATH": str(PACKAGE.parent), "PYTHONSAFEPATH": "1"}

@@ -1,0 +1,120 @@
+"""The flow of a configuration's manifest: what was built of what, with which tools, as the last step."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from aiebuild import __version__
+from aiebuild.flow import Planned, python_step
+from aiebuild.manifest import Object, Tool
+from aiebuild.manifest_step import Product, Request
+from aiebuild.mlir.sequence_text import UNNAMED
+from aiebuild.step import Step
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from aiebuild.flow import DesignPlan
+    from aiebuild.toolchains.compiler import Toolchain
+    from aiebuild.toolchains.npu import NpuTools
+    from aiebuild.toolchains.python import PythonTool
+
+KINDS = {kind: kind for kind in ("xclbin", "insts", "pdi", "txn", "ctrlpkt")} | {
+    "elf": "insts-elf",
+    "full_elf": "full-elf",
+    "physical_mlir": "mlir",
+    "cdo": "other",
+    "core_elfs": "other",
+}
+"""What a manifest calls the kinds of outputs."""
+
+
+def tools_of(toolchain: Toolchain, npu: NpuTools | None) -> tuple[Tool, ...]:
+    """Return the tools that took part, with versions and digests."""
+    compiler = Tool(name=toolchain.name, version=toolchain.version, digest=toolchain.identity)
+    tools = (Tool(name="aiebuild", version=__version__), compiler)
+    if npu is None:
+        return tools
+    aiecc = npu.aiecc
+    return (*tools, Tool(name="aiecc", version=aiecc.version, dialect=str(aiecc.dialect), digest=aiecc.identity))
+
+
+def host_products(plan: DesignPlan) -> tuple[Product, ...]:
+    """Return what a run on this machine is made of, and its result."""
+    made = [Product(plan.file(".cores.py"), "cores"), Product(plan.file(".kernels.zip"), "kernels")]
+    made.append(Product(plan.file(".parameters.json"), "parameters"))
+    return (*made, *((Product(plan.check_file, "check"),) if plan.design.check else ()))
+
+
+def npu_products(plan: DesignPlan) -> tuple[Product, ...]:
+    """Return the artifacts for the NPU; those of a runtime sequence name it."""
+    from aiebuild.flow_npu import BY_SEQUENCE, SUFFIXES, artifact  # noqa: PLC0415 - the host needs none of it
+
+    made = []
+    for kind in plan.design.outputs:
+        if kind in BY_SEQUENCE:
+            names = plan.sequences or (UNNAMED,)
+            made += [Product(artifact(plan, kind, name), KINDS[kind], name) for name in names]
+        else:
+            made.append(Product(plan.file(SUFFIXES[kind]), KINDS[kind]))
+    return tuple(made)
+
+
+def _is_inside(name: str) -> bool:
+    """Return whether a file is the project's: a manifest says nothing of the machine's other folders."""
+    return not PurePath(name).is_absolute()
+
+
+def _shown(name: str) -> str:
+    return name if _is_inside(name) else PurePath(name).name
+
+
+def plan_manifest(
+    plan: DesignPlan,
+    tool: PythonTool,
+    products: tuple[Product, ...],
+    tools: tuple[Tool, ...],
+    objects: Sequence[Object],
+) -> tuple[Planned, ...]:
+    """Return the steps that write what was asked for, and the manifest."""
+    asked, output = plan.file(".request.json"), plan.manifest_file
+    script = plan.design.mlir.rpartition(":")[0] if ".py:" in plan.design.mlir else plan.design.mlir
+    named = [plan.beside(name) for name in (script, plan.design.check, "SConscript", "design.yaml") if name]
+    said = plan.parameters
+    request = Request(
+        design=plan.name,
+        arch=str(said["arch"]),
+        device=plan.device,
+        outputs=products,
+        version=plan.version,
+        description=plan.description,
+        toolchain=tools[1].name,
+        mode=str(said["mode"]),
+        parameters=said["parameters"],  # type: ignore[arg-type] # the parameters file has names and plain values there
+        arguments=plan.meanings,
+        objects=tuple(replace(item, sources=tuple(map(_shown, item.sources))) for item in objects),
+        tools=tools,
+        inputs=tuple(sorted(filter(_is_inside, {*named, *(name for item in objects for name in item.sources)}))),
+    )
+    written = Step(
+        label=f"write   {asked}",
+        commands=(),
+        outputs=(asked,),
+        text=request.to_json(),
+        where=plan.origin.where,
+        asked_by=plan.origin.word,
+    )
+    read = f"{output}.read.json"
+    check = ("--check", plan.check_file) if any(product.kind == "check" for product in products) else ()
+    step = python_step(
+        plan,
+        tool,
+        f"facts   {output}",
+        (output,),
+        (asked, "--module", plan.file(".generic.mlir"), *check, "-o", output, "--depfile", read),
+        depfile=read,
+    )
+    sources = (asked, plan.file(".generic.mlir"), *(product.file for product in products))
+    return (Planned("AieText", written, ()), Planned("AieMlir", step, sources))
