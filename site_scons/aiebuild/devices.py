@@ -116,6 +116,9 @@ CORE = TileKind(
 PL = TileKind(name="pl")
 """A shim tile between the array and programmable logic: streams only."""
 
+PROGRAM_MEMORY = 16 * 1024
+"""Bytes of a core's program memory (AMD's AIE-ML architecture manual, AM020; mlir-aie's model does not have it)."""
+
 REPEAT_MAXIMUM = 64
 """Iterations of a descriptor: a count of six bits, one less than the repeats (`verifyStridesWraps`)."""
 QUEUE_REPEAT_MAXIMUM = 255

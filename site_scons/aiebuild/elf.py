@@ -106,6 +106,24 @@ def read(path: Path) -> ObjectFile:
     return _object(path.name, content, str(path))
 
 
+def contents(path: Path, name: str = "") -> Iterator[tuple[str, bytes]]:
+    """Yield name and bytes of an ELF object, or of each ELF member of an archive; other formats are left out.
+
+    Args:
+        path: the file.
+        name: what messages call it, where that is not the file's own name.
+
+    Raises:
+        CheckError: it is an archive that is damaged.
+    """
+    content, called = path.read_bytes(), name or path.name
+    if content.startswith(_ARCHIVE):
+        parts = ((f"{called}({member})", data) for member, data in _members(path, content))
+        yield from ((member, data) for member, data in parts if data.startswith(_ELF))
+    elif content.startswith(_ELF):
+        yield called, content
+
+
 def plain_name(mangled: str) -> str | None:
     """Return the last name of a C++ function's symbol (Itanium mangling); None for any other symbol.
 
@@ -153,10 +171,10 @@ def _elf(name: str, content: bytes) -> ObjectFile:
     """Read an ELF object's symbol table."""
     from elftools.elf.elffile import ELFFile  # noqa: PLC0415 - slow to import, needed for objects only
 
-    elf = ELFFile(_stream(content))
+    elf = ELFFile(stream(content))
     defined: dict[str, Symbol] = {}
     undefined: dict[str, set[str]] = {"strong": set(), "weak": set()}
-    for entry in _symbols(elf):
+    for entry in symbols(elf):
         binding = _BINDINGS.get(entry["st_info"]["bind"])
         if binding is None or not entry.name:
             continue
@@ -177,14 +195,14 @@ def _elf(name: str, content: bytes) -> ObjectFile:
     )
 
 
-def _stream(content: bytes) -> BytesIO:
+def stream(content: bytes) -> BytesIO:
     """Return the bytes as the file that pyelftools wants."""
     from io import BytesIO  # noqa: PLC0415 - with the slow imports that need it
 
     return BytesIO(content)
 
 
-def _symbols(elf: Any) -> Iterator[Any]:
+def symbols(elf: Any) -> Iterator[Any]:
     """Yield the entries of the static symbol table; of the dynamic one where there is no static one."""
     tables = [section for section in elf.iter_sections() if section["sh_type"] in ("SHT_SYMTAB", "SHT_DYNSYM")]
     tables.sort(key=lambda section: section["sh_type"] != "SHT_SYMTAB")

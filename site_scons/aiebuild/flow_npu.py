@@ -85,12 +85,13 @@ class NpuFlow:
     def _check(self, plan: DesignPlan) -> Planned:
         output, facts = plan.file(".objects.json"), plan.file(".facts.json")
         objects = tuple(word for name, file in plan.links.items() for word in ("--object", name, file))
+        made_for = ("--arch", self.toolchain.arch, "--toolchain", self.toolchain.name)
         step = python_step(
             plan,
             self.python,
             f"symbols {output}",
             (output,),
-            ("check", "--facts", facts, *objects, *promised(plan), "--arch", self.toolchain.arch, "-o", output),
+            ("check", "--facts", facts, *objects, *promised(plan), *made_for, "-o", output),
         )
         return Planned("AieMlir", step, (facts, *plan.links.values()))
 

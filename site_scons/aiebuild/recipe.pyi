@@ -43,7 +43,9 @@ class Recipe(Protocol):
         flags: Sequence[str] = (),
         filename: str = "",
     ) -> CoreArchive: ...
-    def Prebuilt(self, name: str, *, file: str, functions: Sequence[str] = (), filename: str = "") -> Prebuilt: ...
+    def Prebuilt(
+        self, name: str, *, file: str, functions: Sequence[str] = (), filename: str = "", toolchain: str = ""
+    ) -> Prebuilt: ...
     def Design(
         self,
         *,

@@ -17,8 +17,19 @@ def make_object(argv: list[str], output: Path, arch: str, compiler: str) -> int:
     if status == 0:
         add_section(output, ".aie_target", f"{arch}-none-unknown-elf")
         add_section(output, ".aie_compiler", f"compiled by {compiler}")
+        mark_compiler(output, compiler)
         mark_machine(output, arch)
     return status
+
+
+def mark_compiler(obj: Path, compiler: str) -> None:
+    """Leave what the compiler leaves in its objects: a line in `.comment`, or sections of its own."""
+    if compiler == "chess":
+        for name in (".tctmemtab", ".chesstypeannotationtab"):
+            add_section(obj, name, "of Chess alone")
+        return
+    subprocess.run(["objcopy", "--remove-section=.comment", obj], check=True)
+    add_section(obj, ".comment", "clang (llvm-aie, stand-in)")
 
 
 def add_section(obj: Path, name: str, text: str) -> None:

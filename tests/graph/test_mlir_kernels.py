@@ -108,3 +108,9 @@ def test_for_the_npu_the_commands_are_those_of_mlir_aie(two_mm: Project) -> None
     shown = two_mm.build("-n", "arch=aie2p", "design=two_mm", "variant=outlined").out
     assert shown.count("<mlir_aie>/bin/aie-opt") == 3
     assert shown.count("--target=aie2p-none-unknown-elf") == 3
+
+
+def test_kernels_that_are_mlir_are_not_for_chess(two_mm: Project) -> None:
+    failed = two_mm.scons("-n", "arch=aie2p", "toolchain=chess", "design=two_mm")
+    assert failed.status == 2
+    assert "the MLIR of CoreObject 'two_mm' was compiled by Peano, but this design is linked by Chess" in failed.err

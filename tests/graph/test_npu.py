@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -362,6 +363,59 @@ def test_without_tools_the_commands_are_shown_and_nothing_is_written(project: Pr
     assert failed.status == 2
     assert failed.err.count("error:") == 1
     assert "needs Peano, which is not installed" in failed.err
+
+
+def test_without_chess_its_commands_are_shown(project: Project) -> None:
+    shown = adder(project).build("-n", "arch=aie2", "toolchain=chess").out
+    assert "'<mlir_aie>/bin/xchesscc_wrapper' aie2 -aietools '<aietools>' '-I<mlir_aie>/include' -DNDEBUG" in shown
+    failed = project.scons("arch=aie2", "toolchain=chess")
+    assert failed.status == 2
+    assert failed.err.count("error:") == 1
+
+
+VENDOR = 'add = env.Prebuilt("add", file="#lib/add.o", functions=["add_one"]{more})\n'
+
+
+def with_vendors_object(project: Project, tmp_path: Path) -> Project:
+    """Put an object of Chess where the design `x` takes its function from, and install both compilers."""
+    tools = install(tmp_path / "tools", "C2", chess=True)
+    adder(with_tools(project, tools, tmp_path / "log"), recipe=VENDOR.format(more=""))
+    (project.root / "lib").mkdir()
+    wrapper = [str(tools.mlir_aie / "bin/xchesscc_wrapper"), "aie2", "-aietools", str(tools.aietools)]
+    subprocess.run([*wrapper, "-c", "kernels/add.cc", "-o", "lib/add.o"], cwd=project.root, check=True)
+    return project
+
+
+def test_objects_of_chess_and_of_peano_do_not_go_into_one_design(project: Project, tmp_path: Path) -> None:
+    with_vendors_object(project, tmp_path)
+    failed = project.scons("arch=aie2")
+    assert failed.status == 2
+    assert re.search(
+        r"^designs/x/x.mlir.j2:\d+:\d+: error: add.o was compiled by Chess, but this design is linked by Peano: "
+        r"Peano's linker refuses the sections that Chess writes",
+        failed.err,
+        re.MULTILINE,
+    )
+    assert not list((project.root / "build/aie2/designs").rglob("*.xclbin"))
+    project.build("arch=aie2", "toolchain=chess")
+
+    said = VENDOR.format(more=', toolchain="chess"') + DESIGN.format(more="")
+    add_design(project, "x", said, {"add_one": "add.o"})
+    failed = project.scons("arch=aie2", "-n")
+    assert failed.status == 2
+    assert "designs/x/SConscript:5: error: Prebuilt 'add' was compiled by Chess, but" in failed.err
+    project.build("arch=aie2", "toolchain=chess")
+
+
+def test_a_core_whose_kernels_are_larger_than_its_program_memory_is_refused(npu: Project) -> None:
+    filler = 'asm volatile(".fill 17000, 1, 0x90"); '
+    npu.write("kernels/add.cc", KERNEL.replace("{ for", "{ " + filler + "for"))
+    failed = npu.scons("arch=aie2")
+    assert failed.status == 2
+    assert re.search(
+        r"core \(0, 2\) links 17,\d\d\d B of code, and its program memory holds 16,384 B: add.o:", failed.err
+    )
+    assert not list((npu.root / "build/aie2/designs").rglob("*.xclbin"))
 
 
 def test_u24_the_shown_command_of_a_kernel_is_the_one_that_runs(npu: Project, tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ def test_a_module_that_the_check_imports_is_an_input(adder: Project) -> None:
     assert failed.status == 2
 
 
-def test_a_macro_file_that_a_template_imports_is_an_input(adder: Project) -> None:
+def test_f10_a_macro_file_that_a_template_imports_is_an_input(adder: Project) -> None:
     adder.write("templates/words.mlir.j2", "{% macro two() %}2{% endmacro %}")
     template = adder.read("designs/x/x.mlir.j2").replace("constant 2 : index", "constant {{ words.two() }} : index")
     adder.write("designs/x/x.mlir.j2", '{% import "words.mlir.j2" as words %}\n' + template)

@@ -30,7 +30,9 @@ def test_the_facts_of_matmul() -> None:
     assert found.device == "npu1_1col"
     assert [function.name for function in found.functions] == ["zero_i32", "matmul_i16_i32"]
     assert found.functions[0] == Function("zero_i32", ("memref<32x32xi32>",), (), "mm.o", Location("matmul.mlir", 3, 5))
-    assert found.cores == (Core(0, 2, ("matmul_i16_i32", "zero_i32"), ("mm.o",), Location("matmul.mlir", 19, 5)),)
+    assert found.cores == (
+        Core(0, 2, ("matmul_i16_i32", "zero_i32"), ("mm.o",), Location("matmul.mlir", 19, 5), 3328 + 16384),
+    )
     arguments = ("memref<4096xi16>", "memref<4096xi16>", "memref<4096xi32>")
     assert found.sequences == (Sequence("sequence", arguments, Location("matmul.mlir", 50, 5)),)
 

@@ -11,7 +11,8 @@ from typing import Any
 import aiebuild
 import pytest
 from aiebuild.errors import Location, RecipeError
-from aiebuild.model import Compilation, CoreArchive, CoreObject, Design, make
+from aiebuild.keywords import make
+from aiebuild.model import Compilation, CoreArchive, CoreObject, Design
 from hypothesis import given
 from hypothesis import strategies as st
 

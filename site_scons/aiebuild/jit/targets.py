@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from aiebuild import flow, model
 from aiebuild.errors import Location
+from aiebuild.keywords import make
 from aiebuild.toolchains.compiler import Toolchain
 from aiebuild.toolchains.python import PythonTool
 
@@ -40,7 +41,7 @@ def of(name: str, mlir: str, device: str, linked: Iterable[LinkedFile], sources:
         name=name,
         folder=f"designs/{name}",
         output=f"build/{ARCH}/designs/{name}/{device}",
-        design=model.make(model.Design, {"mlir": mlir}, where),
+        design=make(model.Design, {"mlir": mlir}, where),
         parameters={"device": device, "design": name},
         links=links,
     )

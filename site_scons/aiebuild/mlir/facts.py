@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from aiebuild.errors import CheckError, Location
 from aiebuild.mlir import attributes
+from aiebuild.mlir.budget import fabric_budget
 from aiebuild.mlir.fabric import Fabric, device_name, fabrics, reference, symbol, tile_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from aiebuild.devices import Coordinates
+    from aiebuild.mlir.budget import TileBudget
     from aiebuild.mlir.ir import Module, Op
 
 FORMAT = 1
@@ -35,6 +38,7 @@ class Core:
     """A core: the external functions that it calls, itself or through functions with bodies, and their files.
 
     Both are sorted. A file that `aie.core` itself names by `link_with` (the older form) is among them.
+    `memory` is what its stack and the buffers of its tile take, in bytes; 0 where the device is not known.
     """
 
     column: int
@@ -42,6 +46,7 @@ class Core:
     calls: tuple[str, ...]
     link_files: tuple[str, ...]
     where: Location
+    memory: int = 0
 
 
 @dataclass(frozen=True)
@@ -99,10 +104,11 @@ def facts(module: Module) -> Facts:
         place = found[1].where(found[1].op) if found else Location(module.file)
         raise CheckError(f"the module has {len(found)} devices, not one", place, "write one aie.device a file")
     fabric = found[0]
+    used = {} if fabric.known_device is None else {(each.column, each.row): each for each in fabric_budget(fabric)}
     return Facts(
         device_name(module, fabric.op),
         tuple(_function(fabric, op) for op in fabric.named("func.func") if not op.body),
-        tuple(_core(fabric, op) for op in fabric.cores),
+        tuple(_core(fabric, op, used) for op in fabric.cores),
         tuple(_sequence(fabric, op) for op in fabric.sequences),
     )
 
@@ -146,12 +152,13 @@ def _function(fabric: Fabric, op: Op) -> Function:
     return Function(symbol(op) or "", tuple(inputs), tuple(results), link_with(op), fabric.where(op))
 
 
-def _core(fabric: Fabric, op: Op) -> Core:
+def _core(fabric: Fabric, op: Op, used: Mapping[Coordinates, TileBudget]) -> Core:
     """Read a core; one without a placed tile counts as at (-1, -1)."""
     column, row = tile_of(op) or (-1, -1)
     called = external_calls(fabric, op)
     files = {link_with(each) for each in (*called.values(), op)} - {None}
-    return Core(column, row, tuple(sorted(called)), tuple(sorted(map(str, files))), fabric.where(op))
+    memory = used[column, row].memory_used if (column, row) in used else 0
+    return Core(column, row, tuple(sorted(called)), tuple(sorted(map(str, files))), fabric.where(op), memory)
 
 
 def _sequence(fabric: Fabric, op: Op) -> Sequence:

@@ -81,6 +81,7 @@ def _declare_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]
     parser.add_argument("--object", nargs=2, action="append", default=[], metavar=("NAME", "FILE"))
     parser.add_argument("--promises", nargs=2, action="append", default=[], metavar=("NAME", "FUNCTIONS"))
     parser.add_argument("--arch", required=True)
+    parser.add_argument("--toolchain", choices=("peano", "chess"), required=True, help="what links the cores")
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="what was found, JSON")
     parser.set_defaults(run=_check)
 
@@ -90,7 +91,7 @@ def _check(options: argparse.Namespace) -> None:
 
     objects = {name: Path(file) for name, file in options.object}
     promises = {name: functions.split(",") for name, functions in options.promises}
-    write_atomically(options.output, check(options.facts, objects, promises, options.arch))
+    write_atomically(options.output, check(options.facts, objects, promises, options.arch, options.toolchain))
 
 
 def _declare_defines(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

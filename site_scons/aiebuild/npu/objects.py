@@ -13,11 +13,14 @@ from aiebuild.errors import CheckError, Location, did_you_mean
 from aiebuild.mlir.check import check_objects
 from aiebuild.mlir.facts import Facts
 from aiebuild.mlir.objects import check_promises
+from aiebuild.npu.memory import check_compilers, check_memory, kept_by, sections_of, size_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from aiebuild.elf_sections import Sections
+    from aiebuild.mlir.facts import Core
 
 IR = ".ll"
 """The suffix of kernels that stay LLVM IR in text."""
@@ -55,12 +58,18 @@ def require(obj: Path, names: tuple[str, ...]) -> None:
     raise SeveralError(errors)
 
 
-def check(facts_file: Path, objects: Mapping[str, Path], promises: Mapping[str, Sequence[str]], arch: str) -> str:
-    """Return what each core links, as JSON.
+def check(
+    facts_file: Path,
+    objects: Mapping[str, Path],
+    promises: Mapping[str, Sequence[str]],
+    arch: str,
+    toolchain: str = "peano",
+) -> str:
+    """Return what each core links, with the bytes of its kernels' code and data, as JSON.
 
     Raises:
-        SeveralError: an object is missing, for another arch, or does not define what is called; or two of one core
-            define the same symbol.
+        SeveralError: an object is missing, for another arch, of another compiler, or does not define what is called;
+            two of one core define the same symbol; or a core's kernels do not fit into its memories.
     """
     facts = Facts.from_json(facts_file.read_text(encoding="utf-8"))
     texts: dict[str, Path] = {}
@@ -75,8 +84,24 @@ def check(facts_file: Path, objects: Mapping[str, Path], promises: Mapping[str, 
     ]
     if errors:
         raise SeveralError(errors)
-    cores = [{"column": core.column, "row": core.row, "links": core.link_files} for core in facts.cores]
+    sections = sections_of(binary)
+    errors = [*check_compilers(facts, sections, toolchain), *check_memory(facts, sections)]
+    if errors:
+        raise SeveralError(errors)
+    cores = [_linked(core, sections) for core in facts.cores]
     return json.dumps({"arch": arch, "cores": cores}, indent=1) + "\n"
+
+
+def _linked(core: Core, sections: Mapping[str, Sequence[Sections]]) -> dict[str, object]:
+    """Return the record of a core."""
+    kept = kept_by(core, sections)
+    return {
+        "column": core.column,
+        "row": core.row,
+        "links": core.link_files,
+        "code_bytes": size_of([section for section in kept if section.is_code]),
+        "data_bytes": size_of([section for section in kept if not section.is_code]),
+    }
 
 
 def _recipe() -> Location | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from aiebuild import flow, model
 from aiebuild.errors import RecipeError
+from aiebuild.keywords import make
 from aiebuild.scons.builders import add_planned, checked_keywords
 from aiebuild.scons.linking import Linker
 from aiebuild.scons.location import recipe_line
@@ -32,7 +33,7 @@ def aie_object(env: Any, target: str, source: str, **keywords: Any) -> list[Any]
     checked_keywords("AieObject", known, keywords)
     session, configuration, toolchain = _tools(env)
     where = recipe_line()
-    item = model.make(model.CoreObject, {"name": "object", "source": str(source), **keywords}, where)
+    item = make(model.CoreObject, {"name": "object", "source": str(source), **keywords}, where)
     linker = Linker(env, session, configuration, toolchain)
     found = find_source(item, configuration.arch, Path(str(env.Dir(".").get_abspath())), session.root)
     compilation = linker.compilation(item, found)

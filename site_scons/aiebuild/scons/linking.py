@@ -8,15 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aiebuild import flow, model
-from aiebuild.errors import ToolchainError
+from aiebuild.errors import RecipeError, ToolchainError
 from aiebuild.flow_mlir import MlirFlow, MlirKernel
 from aiebuild.scons.builders import add_planned
 from aiebuild.scons.sources import find_member_sources, find_source, located, prebuilt_file
 from aiebuild.toolchains.discover import require
+from aiebuild.toolchains.mixing import mixed, mixing_hint
 from aiebuild.toolchains.mlir_tools import NoMlirTools, core_commands, host_commands, translator_of
 from aiebuild.toolchains.peano import target_of
 
 if TYPE_CHECKING:
+    from aiebuild.errors import Location
     from aiebuild.scons.session import Session
     from aiebuild.scons.words import Configuration
     from aiebuild.toolchains.compiler import Toolchain
@@ -38,6 +40,7 @@ class Linker:
             return self._object(item)
         if isinstance(item, model.CoreArchive):
             return self._archive(item)
+        self._refuse_mixing(item.toolchain, f"Prebuilt {item.name!r}", item.where)
         return prebuilt_file(item, self.configuration.arch, self._folder(item), self.session.root)
 
     def describe(self, item: model.Linkable) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -114,8 +117,15 @@ class Linker:
         programs = self.session.fingerprints.of_all((aie_opt, translator))
         return MlirFlow(mlir, self.toolchain, commands, f"{self.toolchain.identity} {programs}", refused, core=True)
 
+    def _refuse_mixing(self, compiler: str, word: str, where: Location | None) -> None:
+        """Refuse what one compiler of cores made in a design of the other; the host links neither."""
+        linker = self.toolchain.name
+        if compiler and self.configuration.arch != "host" and compiler != linker:
+            raise RecipeError(mixed(word, compiler, linker), where, mixing_hint(compiler))
+
     def _object(self, item: model.CoreObject) -> str:
         if item.is_mlir:
+            self._refuse_mixing("peano", f"the MLIR of CoreObject {item.name!r}", item.where)
             return self._mlir_kernel(item)
         source = item.text
         if source is None:

@@ -218,20 +218,21 @@ class Session:
             from aiebuild.toolchains import host  # noqa: PLC0415 - only the toolchain in use is loaded
 
             return host.find_toolchain(self.environment, mode, self.fingerprints, memory)
-        if name == "peano":
-            from aiebuild.toolchains import peano  # noqa: PLC0415 - only the toolchain in use is loaded
+        if name not in ("peano", "chess"):
+            raise AieBuildBug(f"no toolchain is called {name}")
+        from aiebuild.toolchains import chess, peano  # noqa: PLC0415 - the host needs neither
 
-            try:
-                return peano.find_toolchain(self.environment, arch, mode, self.fingerprints, memory, places=self.places)
-            except ToolchainError as error:
-                if not self.only_shows:
-                    raise
-                return peano.nominal_toolchain(arch, mode, error)
-        if name == "chess":
-            from aiebuild.toolchains import chess  # noqa: PLC0415 - only the toolchain in use is loaded
-
-            return chess.find_toolchain(self.environment, arch, mode, self.fingerprints, memory, places=self.places)
-        raise AieBuildBug(f"no toolchain is called {name}")
+        find, nominal = (
+            (peano.find_toolchain, peano.nominal_toolchain)
+            if name == "peano"
+            else (chess.find_toolchain, chess.nominal_toolchain)
+        )
+        try:
+            return find(self.environment, arch, mode, self.fingerprints, memory, places=self.places)
+        except ToolchainError as error:
+            if not self.only_shows:
+                raise
+            return nominal(arch, mode, error)
 
 
 def _names(folder: str) -> frozenset[str]:

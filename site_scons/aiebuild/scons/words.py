@@ -13,6 +13,7 @@ import SCons.Script
 from aiebuild import flow, model
 from aiebuild.errors import AieBuildError, RecipeError
 from aiebuild.flow_manifest import host_products, npu_products, plan_manifest, tools_of
+from aiebuild.keywords import make
 from aiebuild.manifest import Object
 from aiebuild.scons import by_hand, report
 from aiebuild.scons.builders import add_planned, checked_keywords
@@ -105,24 +106,24 @@ class DesignNodes:
 def core_object(env: Any, name: str, **keywords: Any) -> model.CoreObject:
     """Return a core object: one source or text, for any number of functions."""
     del env
-    return model.make(model.CoreObject, {"name": name, **keywords}, recipe_line())
+    return make(model.CoreObject, {"name": name, **keywords}, recipe_line())
 
 
 def core_archive(env: Any, name: str, **keywords: Any) -> model.CoreArchive:
     """Return an archive of several sources."""
     del env
-    return model.make(model.CoreArchive, {"name": name, **keywords}, recipe_line())
+    return make(model.CoreArchive, {"name": name, **keywords}, recipe_line())
 
 
 def prebuilt(env: Any, name: str, **keywords: Any) -> model.Prebuilt:
     """Return an object or archive that somebody else compiled."""
     del env
-    return model.make(model.Prebuilt, {"name": name, **keywords}, recipe_line())
+    return make(model.Prebuilt, {"name": name, **keywords}, recipe_line())
 
 
 def mlir_module(env: Any, name: str, **keywords: Any) -> model.MlirModule:
     """Return a module of MLIR that designs can import."""
-    made = model.make(model.MlirModule, {"name": name, **keywords}, recipe_line())
+    made = make(model.MlirModule, {"name": name, **keywords}, recipe_line())
     session: Session = env["AIE_SESSION"]
     session.modules.setdefault(env["AIE_CONFIGURATION"].output, []).append(made)
     return made
@@ -130,7 +131,7 @@ def mlir_module(env: Any, name: str, **keywords: Any) -> model.MlirModule:
 
 def design(env: Any, **keywords: Any) -> DesignNodes:
     """Plan a design's steps, and return its nodes."""
-    made = model.make(model.Design, keywords, recipe_line())
+    made = make(model.Design, keywords, recipe_line())
     session: Session = env["AIE_SESSION"]
     configuration: Configuration = env["AIE_CONFIGURATION"]
     if not configuration.design and not made.name:

@@ -71,6 +71,23 @@ def find_toolchain(
     )
 
 
+def nominal_toolchain(arch: str, mode: str, missing: ToolchainError) -> Toolchain:
+    """Return Chess as it would be, where it is not installed; as `peano.nominal_toolchain`."""
+    return Toolchain(
+        name="chess",
+        arch=arch,
+        compiler="<mlir_aie>/bin/xchesscc_wrapper",
+        archiver="<llvm-aie>/bin/llvm-ar",
+        objcopy="<mlir_aie>/bin/llvm-objcopy",
+        default_flags=(arch, "-aietools", "<aietools>", "-I<mlir_aie>/include", *MODE_FLAGS[mode]),
+        identity="missing",
+        nm="<llvm-aie>/bin/llvm-nm",
+        has_depfiles=False,
+        exclusive=True,
+        missing=str(missing),
+    )
+
+
 def install_dir(places: Places) -> str:
     """Return the folder of Vitis's AIE tools: the one that was named, else that of the `xchesscc` on PATH.
 
