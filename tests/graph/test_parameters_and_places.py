@@ -207,7 +207,9 @@ def test_u5_every_declared_option_reaches_the_compiler(npu: Project, tmp_path: P
         "functions", 'include_dirs=["#inc", "here"], flags=["-O3", "-fno-exceptions"], functions'
     )
     npu.write("designs/x/SConscript", f'Import("env", "p")\n\n{recipe}\n')
-    npu.build("design=x", "arch=aie2")
+    npu.write("include/x.h", "")
+    said = npu.build("design=x", "arch=aie2").err
+    assert "warning: designs/x/SConscript:3: CoreObject 'add': include_dirs: inc is no folder (did you mean 'in" in said
     calls = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
     (argv,) = (call["argv"] for call in calls if "kernels/add.cc" in call["argv"])
     wanted = ["-DSOME=1", "-DY", "-Iinc", "-Idesigns/x/here", "-O3", "-fno-exceptions"]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aiebuild import flow, model
-from aiebuild.errors import RecipeError, ToolchainError
+from aiebuild.errors import RecipeError, ToolchainError, did_you_mean
 from aiebuild.flow_mlir import MlirFlow, MlirKernel
 from aiebuild.scons.builders import add_planned
 from aiebuild.scons.sources import find_member_sources, find_source, located, prebuilt_file
@@ -144,7 +144,6 @@ class Linker:
 
     def compilation(self, item: model.CoreObject | model.CoreArchive, source: str) -> model.Compilation:
         """Return how a source of an object or archive is compiled: what its key is made of."""
-        folder = self._folder(item)
         single = item if isinstance(item, model.CoreObject) else None
         stays_ir = single is not None and single.inline and self.configuration.arch != "host"
         return model.Compilation(
@@ -155,10 +154,25 @@ class Linker:
             is_text=single is not None and single.text is not None,
             flags=item.flags,
             defines=item.defines,
-            include_dirs=tuple(located(name, folder, self.session.root) for name in item.include_dirs),
+            include_dirs=tuple(self._include_dir(name, item) for name in item.include_dirs),
             renames=single.renames if single else (),
             inline=single.functions if single and stays_ir else (),
         )
+
+    def _include_dir(self, name: str, item: model.CoreObject | model.CoreArchive) -> str:
+        """Return an include folder; one that a design names and that is missing is said.
+
+        It is no error, and nothing is said of objects made by hand: a step of the user's own may make the folder.
+        """
+        found = located(name, self._folder(item), self.session.root)
+        path = self.session.root / found
+        made = found.startswith(f"{self.session.build_dir}/") or not self.configuration.design
+        if not path.is_dir() and not made:
+            beside = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
+            hint = did_you_mean(path.name, beside)
+            word = f"{type(item).__name__} {item.name!r}"
+            self.session.warn(f"{item.where}: {word}: include_dirs: {found} is no folder{f' ({hint})' if hint else ''}")
+        return found
 
     def _compile(self, compilation: model.Compilation, origin: flow.Origin) -> str:
         output = f"{self._objects}/{compilation.object_name}"
