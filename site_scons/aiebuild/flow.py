@@ -119,6 +119,9 @@ class DesignPlan:
         arguments: names of the runtime sequence's arguments, in order.
         meanings: what each of them is; version, description: from the contract.
         sequences: names of the runtime sequences; none stands for the only, unnamed one.
+        derived: the names of the parameters that the contract computes.
+        variant: the contract's name for these parameters; empty where it has none.
+        configuration: what sets this configuration apart from the arch's default one; see `aiebuild.manifest`.
         run_timeout: seconds that a run may take.
         search: folders of shared templates.
         links: the files of each `link_with` name, relative to the project.
@@ -139,6 +142,9 @@ class DesignPlan:
     meanings: Mapping[str, str] = field(default_factory=dict)
     version: str = ""
     description: str = ""
+    derived: tuple[str, ...] = ()
+    variant: str = ""
+    configuration: str = ""
     run_timeout: float = 60.0
     search: tuple[str, ...] = ()
     links: Mapping[str, str] = field(default_factory=dict)

@@ -123,7 +123,16 @@ class Check:
 
 @dataclass(frozen=True)
 class Manifest:
-    """All of it; `external` is one digest of what was read outside the project, empty for nothing."""
+    """All of it.
+
+    Attributes:
+        configuration: what sets this build apart from the arch's default one, as packages and folders name it: a
+            device, `chess`, `debug`, a variant or parameters; empty for the default one.
+        variant: the contract's name for these parameters, whichever way they were asked for.
+        parameters: the declared ones.
+        derived: those that the contract computes from them.
+        external: one digest of what was read outside the project, empty for nothing.
+    """
 
     design: str
     version: str
@@ -134,6 +143,8 @@ class Manifest:
     mode: str
     variant: str | None
     parameters: Mapping[str, bool | int | float | str]
+    derived: Mapping[str, bool | int | float | str] = field(default_factory=dict)
+    configuration: str = ""
     sequences: tuple[Sequence, ...] = ()
     kernels: tuple[Kernel, ...] = ()
     inputs: tuple[Input, ...] = ()
