@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING
 from aiebuild import manifest, package_archive
 from aiebuild.errors import AieBuildError, Location
 from aiebuild.manifest import ManifestError
-from aiebuild.package import LICENSE, LOADER, README, SUMS, output_problems
+from aiebuild.package import LICENSE, LOADER, README, output_problems
 from aiebuild.package_archive import VerifyError, VerifyErrors
+from aiebuild.package_install import SUMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -74,7 +75,7 @@ def check(content: bytes, file: str) -> Package:
     problems += [] if problems else _name_problems(tops.pop(), found_manifests)
     if problems:
         raise VerifyErrors([VerifyError(problem, where) for problem in problems])
-    return Package(_name(found_manifests), found_manifests, files)
+    return Package(manifest.name_of(found_manifests.values()), found_manifests, files)
 
 
 def manifests(path: Path) -> list[tuple[str, Manifest]]:
@@ -166,13 +167,8 @@ def _name_problems(top: str, found: Mapping[str, Manifest]) -> list[str]:
         return [
             f"the manifests are of several designs: {', '.join(f'{name} {version}' for name, version in sorted(kinds))}"
         ]
-    expected = _name(found)
+    expected = manifest.name_of(found.values())
     return [] if top == expected else [f"the folder at the top is called {top!r}, it should be {expected!r}"]
-
-
-def _name(found: Mapping[str, Manifest]) -> str:
-    first = next(iter(found.values()))
-    return f"{first.design}-{first.version}-{'+'.join(sorted(found))}"
 
 
 def main(argv: Sequence[str]) -> int:
