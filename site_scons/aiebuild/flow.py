@@ -37,6 +37,11 @@ class Origin:
     word: str
 
 
+SAME_EVERYWHERE = (("PWD", "/proc/self/cwd"),)
+"""GCC and Clang take the folder that they write into debug information from here, where it is the current one: an
+object with `-g` then does not depend on where the project lies, and a debugger that starts there finds the sources."""
+
+
 def plan_object(compilation: Compilation, toolchain: Toolchain, output: str, origin: Origin) -> tuple[Planned, ...]:
     """Return the steps that make one object: its text as a file first, where it has no source file."""
     if not compilation.is_text:
@@ -70,6 +75,7 @@ def _compile(compilation: Compilation, toolchain: Toolchain, source: str, output
         mutex=toolchain.name if toolchain.exclusive else "",
         refused=toolchain.missing,
         search=(*before, *compilation.include_dirs, *toolchain.system_dirs),
+        variables=SAME_EVERYWHERE,
         where=origin.where,
         asked_by=origin.word,
     )

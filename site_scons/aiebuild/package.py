@@ -153,11 +153,11 @@ def main(argv: Sequence[str]) -> int:
     """Run the command and return the exit status."""
     options = _parser().parse_args(argv)
     try:
-        said = _install(options) if options.install else f"{_write(options)}"
+        said = _install(options) if options.install else _write(options)
     except AieBuildError as error:
         sys.stderr.write(f"{error}\n")
         return 1
-    sys.stdout.write(f"{said}\n")
+    sys.stdout.write(said)
     return 0
 
 
@@ -202,14 +202,14 @@ def _license(path: Path) -> str:
         raise PackageError(f"this is not text: {error.reason} at byte {error.start}", Location(str(path))) from None
 
 
-def _write(options: argparse.Namespace) -> Path:
-    """Write the package; return its path."""
+def _write(options: argparse.Namespace) -> str:
+    """Write the package; return its path where that was not given."""
     builds = _builds(options)
     content = pack(builds, _license(options.license), options.format)
     path: Path = options.output or options.folder / f"{name(builds)}.{options.format}"
     with _told():
         write_atomically(path, content)
-    return path
+    return f"{path}\n" if options.folder else ""
 
 
 def _install(options: argparse.Namespace) -> str:
@@ -221,7 +221,7 @@ def _install(options: argparse.Namespace) -> str:
         if options.list:
             write_atomically(options.list, "".join(f"{made.folder / path}\n" for path in sorted(files)))
     removed = f", {len(made.removed)} removed" if made.removed else ""
-    return f"{made.folder}: {len(files)} files, {len(made.written)} written{removed}"
+    return f"{made.folder}: {len(files)} files, {len(made.written)} written{removed}\n"
 
 
 @contextlib.contextmanager
