@@ -7,7 +7,7 @@ from pathlib import Path
 
 from aiebuild.manifest import Argument, Check, Checked, Kernel, Sequence
 from aiebuild.manifest_step import Contents, Product, Request, build
-from aiebuild.package import Build
+from aiebuild.package_builds import Build
 
 GOLDEN = Path(__file__).parent / "golden"
 LICENSE = "Do what you like.\n"

@@ -96,8 +96,11 @@ def run(argv: list[str], root: Path) -> int:
     if argv == ["--version"]:
         sys.stdout.write(f"aiebuild {__version__}\n")
         return 0
+    if argv[0] in FILES:
+        return about_files(argv[0], argv[1:])
     if not (root / "SConstruct").is_file():
-        raise OptionError("there is no SConstruct here", hint="run it in the folder of a project")
+        hint = "run it in the folder of a project, or begin one: aiebuild new design=NAME"
+        raise OptionError("there is no SConstruct here", hint=hint)
     words = [word for word in argv if "=" not in word and not word.startswith("-")]
     request = options.understand(_pairs(argv), words)
     unknown = [word for word in argv if word.startswith("--") and word not in {JSON}]
@@ -116,6 +119,15 @@ def run(argv: list[str], root: Path) -> int:
     import subprocess  # noqa: PLC0415 - the same
 
     return subprocess.run([sys.executable, "-m", "SCons", "-Q", *argv], cwd=root, check=False).returncode
+
+
+def about_files(verb: str, words: list[str]) -> int:
+    """Do what a verb about files says; no project is needed. Return the exit status."""
+    import importlib  # noqa: PLC0415 - not needed where there is nothing to do
+
+    module = importlib.import_module("aiebuild.verify" if verb == "verify" else "aiebuild.inspect.__main__")
+    status: int = module.main(words, prog=f"aiebuild {verb}")
+    return status
 
 
 def answer(request: Request, root: Path, *, as_json: bool) -> int:

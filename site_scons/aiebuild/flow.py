@@ -37,6 +37,11 @@ class Origin:
     word: str
 
 
+SAME_EVERYWHERE = (("PWD", "/proc/self/cwd"),)
+"""GCC and Clang take the folder that they write into debug information from here, where it is the current one: an
+object with `-g` then does not depend on where the project lies, and a debugger that starts there finds the sources."""
+
+
 def plan_object(compilation: Compilation, toolchain: Toolchain, output: str, origin: Origin) -> tuple[Planned, ...]:
     """Return the steps that make one object: its text as a file first, where it has no source file."""
     if not compilation.is_text:
@@ -70,6 +75,7 @@ def _compile(compilation: Compilation, toolchain: Toolchain, source: str, output
         mutex=toolchain.name if toolchain.exclusive else "",
         refused=toolchain.missing,
         search=(*before, *compilation.include_dirs, *toolchain.system_dirs),
+        variables=SAME_EVERYWHERE,
         where=origin.where,
         asked_by=origin.word,
     )
@@ -119,6 +125,9 @@ class DesignPlan:
         arguments: names of the runtime sequence's arguments, in order.
         meanings: what each of them is; version, description: from the contract.
         sequences: names of the runtime sequences; none stands for the only, unnamed one.
+        derived: the names of the parameters that the contract computes.
+        variant: the contract's name for these parameters; empty where it has none.
+        configuration: what sets this configuration apart from the arch's default one; see `aiebuild.manifest`.
         run_timeout: seconds that a run may take.
         search: folders of shared templates.
         links: the files of each `link_with` name, relative to the project.
@@ -139,6 +148,9 @@ class DesignPlan:
     meanings: Mapping[str, str] = field(default_factory=dict)
     version: str = ""
     description: str = ""
+    derived: tuple[str, ...] = ()
+    variant: str = ""
+    configuration: str = ""
     run_timeout: float = 60.0
     search: tuple[str, ...] = ()
     links: Mapping[str, str] = field(default_factory=dict)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ from aiebuild.mlir.sequence_text import UNNAMED
 from aiebuild.step import Step
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from aiebuild.flow import DesignPlan
     from aiebuild.toolchains.compiler import Toolchain
@@ -71,32 +71,54 @@ def _shown(name: str) -> str:
     return name if _is_inside(name) else PurePath(name).name
 
 
-def plan_manifest(
-    plan: DesignPlan,
-    tool: PythonTool,
-    products: tuple[Product, ...],
-    tools: tuple[Tool, ...],
-    objects: Sequence[Object],
-) -> tuple[Planned, ...]:
+@dataclass(frozen=True)
+class Made:
+    """What one configuration makes, and of what.
+
+    Attributes:
+        products: the outputs that the manifest is about.
+        tools: aiebuild, the compiler, and aiecc where it takes part.
+        objects: what is linked, with its flags.
+        inputs: the project's files that steps are made from.
+        reads: the records of what steps have read besides.
+    """
+
+    products: tuple[Product, ...]
+    tools: tuple[Tool, ...]
+    objects: Sequence[Object]
+    inputs: Iterable[str]
+    reads: tuple[str, ...]
+
+
+def sources_of(plan: DesignPlan, products: tuple[Product, ...]) -> tuple[str, ...]:
+    """Return the files that a manifest is made from, besides its request."""
+    files = (plan.file(".generic.mlir"), *(product.file for product in products), *plan.links.values())
+    return tuple(dict.fromkeys(files))
+
+
+def plan_manifest(plan: DesignPlan, tool: PythonTool, made: Made, build_dir: str) -> tuple[Planned, ...]:
     """Return the steps that write what was asked for, and the manifest."""
     asked, output = plan.file(".request.json"), plan.manifest_file
-    script = plan.design.mlir.rpartition(":")[0] if ".py:" in plan.design.mlir else plan.design.mlir
-    named = [plan.beside(name) for name in (script, plan.design.check, "SConscript", "design.yaml") if name]
-    said = plan.parameters
+    named = [plan.beside(name) for name in ("SConscript", "design.yaml")]
+    said, values = plan.parameters, dict(plan.parameters["parameters"])  # type: ignore[call-overload] # names and plain values
+    derived = {name: values.pop(name) for name in plan.derived}
     request = Request(
         design=plan.name,
         arch=str(said["arch"]),
         device=plan.device,
-        outputs=products,
+        outputs=made.products,
         version=plan.version,
         description=plan.description,
-        toolchain=tools[1].name,
+        toolchain=made.tools[1].name,
         mode=str(said["mode"]),
-        parameters=said["parameters"],  # type: ignore[arg-type] # the parameters file has names and plain values there
+        variant=plan.variant or None,
+        parameters=values,
+        derived=derived,
+        configuration=plan.configuration,
         arguments=plan.meanings,
-        objects=tuple(replace(item, sources=tuple(map(_shown, item.sources))) for item in objects),
-        tools=tools,
-        inputs=tuple(sorted(filter(_is_inside, {*named, *(name for item in objects for name in item.sources)}))),
+        objects=tuple(replace(item, sources=tuple(map(_shown, item.sources))) for item in made.objects),
+        tools=made.tools,
+        inputs=tuple(sorted(filter(_is_inside, {*named, *made.inputs}))),
     )
     written = Step(
         label=f"write   {asked}",
@@ -107,14 +129,20 @@ def plan_manifest(
         asked_by=plan.origin.word,
     )
     read = f"{output}.read.json"
-    check = ("--check", plan.check_file) if any(product.kind == "check" for product in products) else ()
+    check = ("--check", plan.check_file) if any(product.kind == "check" for product in made.products) else ()
+    reads = tuple(word for record in made.reads for word in ("--reads", record))
     step = python_step(
         plan,
         tool,
         f"facts   {output}",
         (output,),
-        (asked, "--module", plan.file(".generic.mlir"), *check, "-o", output, "--depfile", read),
+        (
+            *(asked, "--module", plan.file(".generic.mlir"), *check, *reads, "--made-in", build_dir),
+            *("-o", output, "--depfile", read),
+        ),
         depfile=read,
     )
-    sources = (asked, plan.file(".generic.mlir"), *(product.file for product in products))
-    return (Planned("AieText", written, ()), Planned("AieMlir", step, sources))
+    return (
+        Planned("AieText", written, ()),
+        Planned("AieMlir", step, (asked, *sources_of(plan, made.products))),
+    )

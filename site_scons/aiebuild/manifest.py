@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from aiebuild.errors import AieBuildError, Location
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 FORMAT = 1
 SCHEMA = Path(__file__).with_name("manifest.schema.json")
@@ -123,7 +123,16 @@ class Check:
 
 @dataclass(frozen=True)
 class Manifest:
-    """All of it; `external` is one digest of what was read outside the project, empty for nothing."""
+    """All of it.
+
+    Attributes:
+        configuration: what sets this build apart from the arch's default one, as packages and folders name it: a
+            device, `chess`, `debug`, a variant or parameters; empty for the default one.
+        variant: the contract's name for these parameters, whichever way they were asked for.
+        parameters: the declared ones.
+        derived: those that the contract computes from them.
+        external: one digest of what was read outside the project, empty for nothing.
+    """
 
     design: str
     version: str
@@ -134,6 +143,8 @@ class Manifest:
     mode: str
     variant: str | None
     parameters: Mapping[str, bool | int | float | str]
+    derived: Mapping[str, bool | int | float | str] = field(default_factory=dict)
+    configuration: str = ""
     sequences: tuple[Sequence, ...] = ()
     kernels: tuple[Kernel, ...] = ()
     inputs: tuple[Input, ...] = ()
@@ -171,6 +182,25 @@ class Manifest:
             what = f": {wrong} differs from the reference" if wrong else ""
             raise ManifestError(f"the check of {self.design} for {self.arch} failed{what}", where)
         return self.check
+
+
+def package_name(design: str, version: str, labels: Mapping[str, str]) -> str:
+    """Return the name of a package: `matmul-1.0.0-aie2`, `matmul-1.0.0-aie2+aie2p`, `matmul-1.0.0-aie2p-small`.
+
+    Args:
+        design: the design's name.
+        version: its version.
+        labels: by arch, what sets the build apart from the default one (`Manifest.configuration`), so that another
+            configuration never takes the place of the default one's package.
+    """
+    parts = (design, version, "+".join(sorted(labels)), "+".join(sorted(set(filter(None, labels.values())))))
+    return "-".join(filter(None, parts))
+
+
+def name_of(manifests: Iterable[Manifest]) -> str:
+    """Return the name of the package of some builds, one for each arch, of one design."""
+    made = list(manifests)
+    return package_name(made[0].design, made[0].version, {each.arch: each.configuration for each in made})
 
 
 def from_json(text: str, file: str) -> Manifest:

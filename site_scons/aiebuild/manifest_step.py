@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 _KEYS = frozenset(
     {
         *("design", "version", "description", "arch", "device", "toolchain", "mode", "variant", "parameters"),
-        *("arguments", "objects", "tools", "inputs", "outputs"),
+        *("derived", "configuration", "arguments", "objects", "tools", "inputs", "outputs"),
     }
 )
 _MASKS: Mapping[str, Callable[[bytes, str], bytes]] = {"xclbin": xclbin.masked, "pdi": xclbin.masked_image}
@@ -84,6 +84,8 @@ class Request:
     mode: str = "release"
     variant: str | None = None
     parameters: Mapping[str, bool | int | float | str] = field(default_factory=dict)
+    derived: Mapping[str, bool | int | float | str] = field(default_factory=dict)
+    configuration: str = ""
     arguments: Mapping[str, str] = field(default_factory=dict)
     objects: tuple[Object, ...] = ()
     tools: tuple[Tool, ...] = ()
@@ -94,6 +96,7 @@ class Request:
         record = {
             **{key: getattr(self, key) for key in _KEYS - {"arguments", "objects", "tools", "outputs", "inputs"}},
             "parameters": dict(self.parameters),
+            "derived": dict(self.derived),
             "arguments": list(self.arguments.items()),
             "objects": [{"name": it.name, "sources": it.sources, "flags": it.flags} for it in self.objects],
             "tools": [vars(tool) for tool in self.tools],
@@ -161,6 +164,8 @@ def build(request: Request, contents: Contents, sequences: tuple[Sequence, ...],
         mode=request.mode,
         variant=request.variant,
         parameters=request.parameters,
+        derived=request.derived,
+        configuration=request.configuration,
         sequences=sequences,
         kernels=tuple(kernel for it in request.outputs for kernel in _kernels(it, contents.outputs[it.file])),
         inputs=tuple(Input(path, contents.inputs[path]) for path in sorted(set(contents.inputs))),
@@ -257,6 +262,9 @@ def main(argv: Words[str]) -> int:
     parser.add_argument(
         "--reads", type=Path, action="append", default=[], metavar="FILE", help="a record of files that a step has read"
     )
+    parser.add_argument(
+        "--made-in", default="", metavar="DIR", help="the folder of files that are no inputs: steps made them"
+    )
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="the manifest")
     parser.add_argument("--depfile", type=Path, metavar="FILE", help="the files that were read, JSON")
     options = parser.parse_args(argv)
@@ -264,23 +272,26 @@ def main(argv: Words[str]) -> int:
         if path is not None:
             path.unlink(missing_ok=True)
     try:
-        made, read = _make(options)
+        made, seen = _make(options)
     except AieBuildError as error:
         sys.stderr.write(f"{error}\n")
         return 1
     if options.depfile:
-        write_atomically(options.depfile, json.dumps({"files": sorted(read)}, indent=1) + "\n")
+        write_atomically(options.depfile, json.dumps({key: sorted(names) for key, names in vars(seen).items()}) + "\n")
     write_atomically(options.output, made.to_json())
     return 0
 
 
-def _make(options: argparse.Namespace) -> tuple[Manifest, set[str]]:
-    """Return the manifest, and the project's files that it depends on besides the command line's."""
+def _make(options: argparse.Namespace) -> tuple[Manifest, _Seen]:
+    """Return the manifest, and what it depends on besides the files of the command line."""
     from aiebuild.manifest_arguments import sequences  # noqa: PLC0415 - it needs the reader of MLIR
     from aiebuild.mlir.parse import parse  # noqa: PLC0415 - the same
 
     request = Request.from_json(_text(options.request), str(options.request))
-    own, outside = _read_files(options.reads)
+    seen = _seen(options.reads)
+    own, outside = _sort_out(seen.files)
+    if options.made_in:
+        own = {path for path in own if not PurePosixPath(path).is_relative_to(options.made_in)}
     inputs = {path: _digest(path) for path in sorted({*request.inputs, *own})}
     outputs = {product.file: _bytes(product.file) for product in request.outputs}
     insts = {product.sequence: product.name for product in request.outputs if product.sequence is not None}
@@ -289,22 +300,45 @@ def _make(options: argparse.Namespace) -> tuple[Manifest, set[str]]:
     contents = Contents(inputs, outputs, _digest_of_all(outside))
     made = build(request, contents, sequences(module, request.arguments, insts), check)
     refuse_machine(made, str(Path.cwd()))
-    return made, set(inputs)
+    seen.files |= set(inputs)
+    return made, seen
 
 
-def _read_files(records: Iterable[Path]) -> tuple[set[str], set[str]]:
-    """Return the files that steps have read: those of the project, and those outside."""
-    own: set[str] = set()
-    outside: set[str] = set()
+@dataclass
+class _Seen:
+    """What steps have read (`external` files are among `files`), looked for in vain, and listed: as depfiles say it.
+
+    All of it counts for the manifest too: where a file that was not there appears, a step reads another one.
+    """
+
+    files: set[str] = field(default_factory=set)
+    absent: set[str] = field(default_factory=set)
+    folders: set[str] = field(default_factory=set)
+
+
+def _seen(records: Iterable[Path]) -> _Seen:
+    """Return what the steps of some records have seen."""
+    seen = _Seen()
     for record in records:
-        try:
-            said = json.loads(_text(record))
-            files = {*said["files"], *said.get("external", [])}
-        except (ValueError, KeyError, TypeError):
-            raise ManifestError("this is not a record of files that were read", Location(str(record))) from None
-        outside |= {file for file in files if Path(file).is_absolute() or ".." in Path(file).parts}
-        own |= files - outside
-    return own, outside
+        _add(seen, record)
+    return seen
+
+
+def _add(seen: _Seen, record: Path) -> None:
+    try:
+        said = json.loads(_text(record))
+        seen.files |= {*said["files"], *said.get("external", [])}
+        seen.absent |= {*said.get("absent", [])}
+        seen.folders |= {*said.get("folders", [])}
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise ManifestError("this is not a record of files that were read", Location(str(record))) from None
+
+
+def _sort_out(files: Iterable[str]) -> tuple[set[str], set[str]]:
+    """Return the files of the project, and those outside."""
+    known = set(files)
+    outside = {file for file in known if Path(file).is_absolute() or ".." in Path(file).parts}
+    return known - outside, outside
 
 
 def _text(path: Path) -> str:

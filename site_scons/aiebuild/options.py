@@ -17,18 +17,25 @@ if TYPE_CHECKING:
 ARCHES = ("host", "aie2", "aie2p")
 TOOLCHAINS = ("host", "peano", "chess")
 MODES = ("release", "debug")
+FORMATS = ("tar.gz", "zip")
+TEMPLATES = ("elementwise", "mlir", "pipeline", "python")
 DIALECTS = ("A", "B", "C0", "C1", "C2")
 
 
 @dataclass(frozen=True)
 class Option:
-    """One `name=value`: what it means, its default, and the values that it takes (any, where none are named)."""
+    """One `name=value`: what it means, its default, and the values that it takes (any, where none are named).
+
+    `verbs` are the ones that it means something for, each with the values that it takes there; all, where none are
+    named.
+    """
 
     name: str
     help: str
     default: str = ""
     choices: tuple[str, ...] = ()
     several: bool = False
+    verbs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -57,20 +64,33 @@ OPTIONS = (
     Option("xclbinutil", "the xclbinutil that aiecc runs; found in the environment when left out"),
     Option("aiecc_dialect", "how aiecc spells its arguments; detected when left out", "", DIALECTS),
     Option("aiecc_jobs", "threads of each aiecc; the machine's cores divided by -j when left out"),
+    Option("format", "the form of a package [tar.gz]", "", FORMATS, verbs={"package": FORMATS}),
+    Option("prefix", "the folder that `install` puts a package's folder into", verbs={"install": ()}),
+    Option("template", "what `new` starts from [elementwise]", "", TEMPLATES, verbs={"new": TEMPLATES}),
     Option("json", "a file that gets the answer of `list`, `describe`, `doctor` or `explain` for programs"),
 )
 
 VERBS = (
     Verb("build", "build the designs; on the host that includes running and comparing them (the default)"),
     Verb("check", "build, and run and compare on the host, whatever arch was asked for"),
+    Verb("package", "one file for other machines: artifacts, manifest, loader; of builds that are checked on the host"),
+    Verb("install", "the files of a package, in a folder below prefix="),
     Verb("list", "the designs of this project"),
     Verb("describe", "a design's parameters, devices, variants and arguments"),
     Verb("explain", "which steps would run, and why; nothing is run"),
     Verb("doctor", "which tools were found, where, and how to get the ones that are missing"),
+    Verb("new", "write a design that builds and checks as it is: new design=NAME [template=...]"),
     Verb("clean", "remove what was built for the designs and parameters that are named"),
 )
 
-RESERVED = frozenset(option.name for option in OPTIONS) | frozenset(verb.name for verb in VERBS)
+COMMANDS = (
+    Verb("status", "whether the designs are up to date, asked of the file system alone"),
+    Verb("verify", "whether packages are as they were made: verify FILE..."),
+    Verb("inspect", "what an xclbin, insts, object, archive, manifest or package holds: inspect FILE..."),
+)
+"""Verbs of the command `aiebuild` alone."""
+
+RESERVED = frozenset(named.name for table in (OPTIONS, VERBS, COMMANDS) for named in table)
 
 
 @dataclass(frozen=True)
@@ -113,6 +133,8 @@ def understand(arguments: Iterable[tuple[str, str]], words: Iterable[str] = ()) 
             raise OptionError(message, hint="give it once")
     options = {option.name: _value(option, given.pop(option.name, option.default)) for option in OPTIONS}
     verbs, targets = _split(words)
+    for option in OPTIONS:
+        _refuse_elsewhere(option, options[option.name], verbs)
     return Request(options, given, verbs, targets)
 
 
@@ -135,6 +157,8 @@ def help_text() -> str:
     lines += ["", "Parameters of a design are given in the same way: scons design=matmul M=64 K=64 N=64", ""]
     lines += ["Verbs (targets):"]
     lines += [f"  {verb.name:<32} {verb.help}" for verb in VERBS]
+    lines += ["", "Verbs of the command aiebuild alone:"]
+    lines += [f"  {verb.name:<32} {verb.help}" for verb in COMMANDS]
     return "\n".join(lines) + "\n"
 
 
@@ -159,6 +183,20 @@ def _value(option: Option, value: str) -> str:
     return value
 
 
+def _refuse_elsewhere(option: Option, value: str, verbs: tuple[str, ...]) -> None:
+    """Refuse a value that means nothing for the verbs that are given."""
+    asked = [verb for verb in option.verbs if verb in verbs]
+    if not option.verbs or not value:
+        return
+    if not asked:
+        hint = f"{option.name}= goes with {' and '.join(option.verbs)}"
+        raise OptionError(f"{option.name}={value} means nothing here", hint=hint)
+    for verb in asked:
+        if option.verbs[verb] and value not in option.verbs[verb]:
+            hint = f"choices: {', '.join(option.verbs[verb])}"
+            raise OptionError(f"{option.name}={value} is not a choice for {verb}", hint=hint)
+
+
 def _split(words: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     known = [verb.name for verb in VERBS]
     verbs: list[str] = []
@@ -168,6 +206,8 @@ def _split(words: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
             verbs.append(word)
         elif "/" in word or "." in word or "\\" in word:
             targets.append(word)
+        elif word in {verb.name for verb in COMMANDS}:
+            raise OptionError(f"{word} is a verb of the command aiebuild", hint=f"aiebuild {word} ...")
         else:
             raise OptionError(f"unknown verb {word!r}", hint=did_you_mean(word, known))
     return tuple(verbs), tuple(targets)

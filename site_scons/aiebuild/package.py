@@ -3,16 +3,16 @@
 `python -m aiebuild.package MANIFEST... --license FILE --folder DIR` writes `<design>-<version>-<arch>.tar.gz`. In it,
 below a folder of the same name: `README.md`, `LICENSE`, `load.py`, `SHA256SUMS`, and for each arch a folder with its
 `manifest.json` and the files that it names. A build that has not been checked, whose check failed, or whose files are
-not those of its manifest is not packaged. Exit status: 0 good; 1 for an error of the user's, said on stderr; 2 for
-wrong usage.
+not those of its manifest is not packaged; a build for the NPU is checked by the run on the host (`--checked-by`) of the
+same files and parameters. Exit status: 0 good; 1 for an error of the user's, said on stderr; 2 for wrong usage.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import hashlib
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,8 @@ from aiebuild.files import write_atomically
 from aiebuild.inspect import insts, xclbin
 from aiebuild.manifest_step import output
 from aiebuild.package_archive import FORMATS, PackageError
+from aiebuild.package_builds import HOST, Build, checked, load, with_reference
+from aiebuild.package_install import SUMS, install
 from aiebuild.package_readme import readme
 
 if TYPE_CHECKING:
@@ -29,24 +31,15 @@ if TYPE_CHECKING:
 
     from aiebuild.manifest import Manifest
 
-SUMS, README, LICENSE, LOADER = "SHA256SUMS", "README.md", "LICENSE", "load.py"
+README, LICENSE, LOADER = "README.md", "LICENSE", "load.py"
 DATA = Path(__file__).with_name("data") / "package"
 DEPLOYED = ("xclbin", "full-elf", "kernels")
 """Kinds of which a package needs one: without it there is nothing to run."""
 
 
-@dataclass(frozen=True)
-class Build:
-    """A build for one arch: its manifest, and the contents of the outputs that it names, by their names."""
-
-    manifest: Manifest
-    files: Mapping[str, bytes]
-
-
 def name(builds: Sequence[Build]) -> str:
-    """Return a package's name: `matmul-1.0.0-aie2`, or `matmul-1.0.0-aie2+aie2p`."""
-    first = builds[0].manifest
-    return f"{first.design}-{first.version}-{'+'.join(sorted(build.manifest.arch for build in builds))}"
+    """Return the name of a package of these builds."""
+    return manifest.name_of(build.manifest for build in builds)
 
 
 def contents(builds: Sequence[Build], license_text: str) -> dict[str, bytes]:
@@ -92,56 +85,6 @@ def pack(builds: Sequence[Build], license_text: str, form: str) -> bytes:
     top = name(builds) if builds else ""
     files = contents(builds, license_text)
     return package_archive.pack({f"{top}/{path}": content for path, content in files.items()}, form)
-
-
-def install(builds: Sequence[Build], license_text: str, prefix: Path) -> Path:
-    """Write a package's files into a folder of its name below `prefix`; return that folder.
-
-    What an earlier package of that name had there and this one has not is removed; other files are left.
-
-    Raises:
-        AieBuildError: as for `contents`.
-        OSError: a file cannot be written.
-    """
-    files = contents(builds, license_text)
-    folder = prefix / name(builds)
-    for path in _listed(folder / SUMS) - files.keys():
-        (folder / path).unlink(missing_ok=True)
-    for path, content in files.items():
-        write_atomically(folder / path, content)
-    return folder
-
-
-def load(path: Path, elsewhere: Mapping[str, Path] | None = None) -> Build:
-    """Return the build whose manifest a file holds, with its outputs.
-
-    Args:
-        path: the manifest; its outputs lie beside it.
-        elsewhere: the files of outputs that do not, by name.
-
-    Raises:
-        ManifestError: the manifest is missing or damaged.
-        PackageError: an output is missing.
-    """
-    found = manifest.read(path)
-    files = {}
-    for each in found.outputs:
-        file = (elsewhere or {}).get(each.path, path.with_name(each.path))
-        try:
-            files[each.path] = file.read_bytes()
-        except OSError as error:
-            message = f"{each.path}, which the manifest names, cannot be read: {error.strerror or error}"
-            raise PackageError(message, Location(str(path)), "build the design again") from None
-    return Build(found, files)
-
-
-def _listed(path: Path) -> set[str]:
-    """Return the paths in a checksum file that are plain; none where there is no such file."""
-    try:
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return set()
-    return {line[66:] for line in lines if not package_archive.name_problem(line[66:])}
 
 
 def _refuse_mixture(builds: Sequence[Build]) -> None:
@@ -208,6 +151,17 @@ def _stream_problems(made: Manifest, path: str, content: bytes) -> Iterator[str]
 
 def main(argv: Sequence[str]) -> int:
     """Run the command and return the exit status."""
+    options = _parser().parse_args(argv)
+    try:
+        said = _install(options) if options.install else _write(options)
+    except AieBuildError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    sys.stdout.write(said)
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m aiebuild.package", allow_abbrev=False)
     parser.add_argument("manifests", nargs="+", type=Path, metavar="MANIFEST", help="one for each arch")
     parser.add_argument("--license", type=Path, required=True, metavar="FILE", help="the licence of the artifacts")
@@ -215,34 +169,69 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument(
         "--file", action="append", default=[], metavar="NAME=PATH", help="an output that is not beside its manifest"
     )
+    parser.add_argument(
+        "--checked-by", action="append", default=[], type=Path, metavar="MANIFEST", help="that of a run on the host"
+    )
+    parser.add_argument("--reference", type=Path, metavar="FILE", help="the check.py for a build for the host")
+    parser.add_argument("--reference-reads", type=Path, metavar="FILE", help="the record of what that has read")
     target = parser.add_mutually_exclusive_group(required=True)
     target.add_argument("-o", "--output", type=Path, metavar="FILE", help="the package")
     target.add_argument("--folder", type=Path, metavar="DIR", help="the folder for the package, under its own name")
     target.add_argument("--install", type=Path, metavar="DIR", help="write the files into a folder below this one")
-    options = parser.parse_args(argv)
-    try:
-        made = _write(options)
-    except AieBuildError as error:
-        sys.stderr.write(f"{error}\n")
-        return 1
-    sys.stdout.write(f"{made}\n")
-    return 0
+    parser.add_argument("--list", type=Path, metavar="FILE", help="a file that gets the paths of what is installed")
+    return parser
 
 
-def _write(options: argparse.Namespace) -> Path:
-    """Write what was asked for; return its path."""
+def _builds(options: argparse.Namespace) -> list[Build]:
+    """Return the builds that a command line names, each with its check."""
     elsewhere = {word.partition("=")[0]: Path(word.partition("=")[2]) for word in options.file}
-    builds = [load(path, elsewhere) for path in options.manifests]
+    runs = [manifest.read(path) for path in options.checked_by]
+    builds = [checked(load(path, elsewhere), runs) for path in options.manifests]
+    if not (options.reference and options.reference_reads):
+        return builds
+    reference = (options.reference, options.reference_reads)
+    return [with_reference(build, *reference) if build.manifest.arch == HOST else build for build in builds]
+
+
+def _license(path: Path) -> str:
     try:
-        license_text = options.license.read_text(encoding="utf-8")
-        if options.install:
-            return install(builds, license_text, options.install)
-        content = pack(builds, license_text, options.format)
-        path: Path = options.output or options.folder / f"{name(builds)}.{options.format}"
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise PackageError(f"cannot be read: {error.strerror or error}", Location(str(path))) from None
+    except UnicodeDecodeError as error:
+        raise PackageError(f"this is not text: {error.reason} at byte {error.start}", Location(str(path))) from None
+
+
+def _write(options: argparse.Namespace) -> str:
+    """Write the package; return its path where that was not given."""
+    builds = _builds(options)
+    content = pack(builds, _license(options.license), options.format)
+    path: Path = options.output or options.folder / f"{name(builds)}.{options.format}"
+    with _told():
         write_atomically(path, content)
-    except (OSError, UnicodeDecodeError) as error:
-        raise PackageError(f"{error}") from None
-    return path
+    return f"{path}\n" if options.folder else ""
+
+
+def _install(options: argparse.Namespace) -> str:
+    """Write the package's files into their folder; return what is said of it."""
+    builds = _builds(options)
+    files = contents(builds, _license(options.license))
+    with _told():
+        made = install(files, options.install / name(builds))
+        if options.list:
+            write_atomically(options.list, "".join(f"{made.folder / path}\n" for path in sorted(files)))
+    removed = f", {len(made.removed)} removed" if made.removed else ""
+    return f"{made.folder}: {len(files)} files, {len(made.written)} written{removed}\n"
+
+
+@contextlib.contextmanager
+def _told() -> Iterator[None]:
+    """Say as an error of the user's what the file system refuses."""
+    try:
+        yield
+    except OSError as error:
+        where = Location(str(error.filename)) if error.filename else None
+        raise PackageError(f"cannot be written: {error.strerror or error}", where) from None
 
 
 if __name__ == "__main__":

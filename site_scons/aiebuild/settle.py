@@ -24,6 +24,8 @@ COMMAND_LINE = "the command line"
 OPTION_NAMES = tuple(option.name for option in OPTIONS)
 LONGEST_NAME = 120
 """Characters of a configuration's folder; file systems allow 255 bytes, and some tools add to the name."""
+LONGEST_LABEL = 60
+"""Characters of a label; with design, version and archs it must fit where a tar file has room for a path."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,30 @@ class Settled:
         if len(name) <= LONGEST_NAME:
             return name
         return f"{base},{hashlib.sha256(name.encode()).hexdigest()[:16]}"
+
+    def label(self, contract: Contract, toolchain_suffix: str = "", *, debug: bool = False) -> str:
+        """Return what sets this configuration apart from the arch's default one, for names of files.
+
+        For example `K=64,M=64`, `npu2_2col-debug` or the name of a variant; empty for the default. Of one arch,
+        different configurations have different labels; one that would be too long is a digest of itself.
+        """
+        named = self.device if self.device != _device(contract, self.arch, None) else ""
+        parameters = ",".join(f"{name}={_escaped(as_text(value))}" for name, value in self.changed.items())
+        said = (named, toolchain_suffix.lstrip("-"), "debug" if debug else "", self.known_as(contract) or parameters)
+        label = "-".join(filter(None, said))
+        if len(label) <= LONGEST_LABEL:
+            return label
+        return hashlib.sha256(label.encode()).hexdigest()[:16]
+
+    def known_as(self, contract: Contract) -> str:
+        """Return the contract's first variant that stands for these very parameters; empty for none."""
+        changed = {name: as_text(value) for name, value in self.changed.items()}
+        for variant in contract.variants:
+            values = {name: as_text(value) for name, value in variant.values.items()}
+            same = all(as_text(self.parameters[name]) == value for name, value in values.items())
+            if changed and same and set(changed) <= set(values):
+                return variant.name
+        return ""
 
     def namespace(self, mode: str = "release") -> Parameters:
         """Return the parameters as recipes see them."""

@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import json
 import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from aiebuild import manifest, package_archive
 from aiebuild.errors import AieBuildError, Location
 from aiebuild.manifest import ManifestError
-from aiebuild.package import LICENSE, LOADER, README, SUMS, output_problems
+from aiebuild.package import LICENSE, LOADER, README, output_problems
 from aiebuild.package_archive import VerifyError, VerifyErrors
+from aiebuild.package_install import SUMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -74,7 +76,7 @@ def check(content: bytes, file: str) -> Package:
     problems += [] if problems else _name_problems(tops.pop(), found_manifests)
     if problems:
         raise VerifyErrors([VerifyError(problem, where) for problem in problems])
-    return Package(_name(found_manifests), found_manifests, files)
+    return Package(manifest.name_of(found_manifests.values()), found_manifests, files)
 
 
 def manifests(path: Path) -> list[tuple[str, Manifest]]:
@@ -166,32 +168,40 @@ def _name_problems(top: str, found: Mapping[str, Manifest]) -> list[str]:
         return [
             f"the manifests are of several designs: {', '.join(f'{name} {version}' for name, version in sorted(kinds))}"
         ]
-    expected = _name(found)
+    expected = manifest.name_of(found.values())
     return [] if top == expected else [f"the folder at the top is called {top!r}, it should be {expected!r}"]
 
 
-def _name(found: Mapping[str, Manifest]) -> str:
-    first = next(iter(found.values()))
-    return f"{first.design}-{first.version}-{'+'.join(sorted(found))}"
-
-
-def main(argv: Sequence[str]) -> int:
+def main(argv: Sequence[str], prog: str = "python -m aiebuild.verify") -> int:
     """Check packages; return the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m aiebuild.verify", allow_abbrev=False)
+    parser = argparse.ArgumentParser(prog=prog, allow_abbrev=False, description="Say whether packages are as made.")
     parser.add_argument("packages", nargs="+", type=Path, metavar="PACKAGE", help="a tar.gz or zip of a design")
+    parser.add_argument("--json", action="store_true", help="for programs: a list with an object for each package")
     options = parser.parse_args(argv)
-    return max(_report(path) for path in options.packages)
+    answers = [_answer(path) for path in options.packages]
+    if options.json:
+        sys.stdout.write(json.dumps(answers, indent=1) + "\n")
+    else:
+        for answer in answers:
+            _report(answer)
+    return 0 if all(answer["good"] for answer in answers) else 1
 
 
-def _report(path: Path) -> int:
-    """Say whether a package is good; return the exit status."""
+def _answer(path: Path) -> dict[str, Any]:
+    """Return whether a package is good, with its name, archs and files, or with what is wrong."""
     try:
         found = verify(path)
     except VerifyErrors as error:
-        sys.stderr.write(f"{error}\n")
-        return 1
-    sys.stdout.write(f"{path}: good ({found.name}, {len(found.files)} files)\n")
-    return 0
+        return {"file": str(path), "good": False, "problems": [each.message for each in error.errors]}
+    archs = sorted(found.manifests)
+    return {"file": str(path), "good": True, "name": found.name, "archs": archs, "files": sorted(found.files)}
+
+
+def _report(answer: Mapping[str, Any]) -> None:
+    if answer["good"]:
+        sys.stdout.write(f"{answer['file']}: good ({answer['name']}, {len(answer['files'])} files)\n")
+    for problem in answer.get("problems", ()):
+        sys.stderr.write(f"{answer['file']}: error: {problem}\n")
 
 
 if __name__ == "__main__":

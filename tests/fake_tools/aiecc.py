@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import shutil
+import struct
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -132,6 +133,17 @@ def unknown(personality: Personality, word: str, asked: Asked, *, lenient: bool)
     near = difflib.get_close_matches(name, [f"--{other}" for other in personality.values | personality.switches], 1)
     guess = f"  Did you mean '{near[0]}'?" if near else ""
     raise Refused(f"aiecc: Unknown command line argument '{name}'.  Try: 'aiecc --help'{guess}")
+
+
+def stream(said: bytes, generation: int) -> bytes:
+    """Return a well-formed instruction stream (version 0.1) that writes these bytes, word by word.
+
+    Its layout is that of the golden streams, which the real driver made.
+    """
+    values = struct.unpack(f"<{len(said) // 4}I", said)
+    writes = [struct.pack("<6I", 0, 0, 0x200500 + 4 * place, 0, value, 24) for place, value in enumerate(values)]
+    body = b"".join(writes)
+    return struct.pack("<8B2I", 0, 1, generation, 6, 1, 1, 0, 0, len(writes), 16 + len(body)) + body
 
 
 class Run:
@@ -261,8 +273,8 @@ class Run:
             key = f"{device.symbol}_{sequence.name}" if self.personality.is_graph else device.symbol
             name = template.replace("{0}", key).replace("{1}", sequence.name)
             coupled = linked if self._couples else b""
-            data = b"INSTS" + digest(sequence.text.encode(), device.name.encode(), coupled) * 4
-            self._write(self._place(name), data)
+            said = digest(sequence.text.encode(), device.name.encode(), coupled)
+            self._write(self._place(name), stream(said, 4 if device.name.startswith("npu2") else 3))
 
     def _sequences(self, device: Device) -> list[Sequence]:
         wanted = self.asked.values.get("sequence-name", "")

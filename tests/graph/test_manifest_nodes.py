@@ -84,3 +84,31 @@ def test_an_edit_of_an_input_that_changes_no_output_writes_it_anew(npu: Project)
     assert before["inputs"] != after["inputs"]
     assert before["outputs"] == after["outputs"]
     assert "nothing to do" in npu.build("arch=aie2").out
+
+
+def test_u14_what_steps_find_out_while_they_run_is_an_input(npu: Project) -> None:
+    """A header is no source of a step: only the compiler says that it was read."""
+    npu.write("kernels/some.h", "#define SOME 1\n")
+    npu.write("kernels/add.cc", '#include "some.h"\n' + KERNEL.replace("+ 1", "+ SOME"))
+    npu.build("arch=aie2,host")
+    before = {arch: manifest(npu, arch) for arch in ("aie2", "host")}
+    npu.write("kernels/some.h", "// why\n#define SOME 1\n")
+    npu.build("arch=aie2,host")
+    for arch, record in before.items():
+        now = {item["path"]: item["sha256"] for item in manifest(npu, arch)["inputs"]}
+        assert now["kernels/some.h"] != {item["path"]: item["sha256"] for item in record["inputs"]}["kernels/some.h"]
+        assert not [path for path in now if path.startswith("build/")]
+
+
+def test_a_variant_is_named_whichever_way_it_was_asked_for(npu: Project) -> None:
+    contract = npu.read("designs/x/design.yaml")
+    parameters = "parameters:\n  n: {type: int, default: 1}\nderive:\n  m: {is: n + 1}\nvariants:\n  three: {n: 3}\n"
+    npu.write("designs/x/design.yaml", contract + parameters)
+    npu.build("variant=three")
+    name = "build/host/designs/x/npu1_1col,n=3/manifest.json"
+    asked_by_name = npu.read(name)
+    assert "nothing to do" in npu.build("n=3", "design=x").out
+    record = json.loads(asked_by_name)
+    assert (record["variant"], record["configuration"]) == ("three", "three")
+    assert (record["parameters"], record["derived"]) == ({"n": 3}, {"m": 4})
+    assert npu.read(name) == asked_by_name

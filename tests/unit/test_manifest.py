@@ -269,7 +269,8 @@ def test_the_step_writes_the_manifest_and_what_it_has_read(project: Path) -> Non
     assert [argument.direction for argument in found.sequences[0].arguments] == ["in", "in", "out"]
     assert found.kernels[0].name == "MLIR_AIE"
     assert found.check == Check("host", "npu1_1col", ok=True, outputs=(Checked("sequence", "C", ok=True),))
-    assert json.loads((project / "build/x/d.json").read_text()) == {"files": [each.path for each in found.inputs]}
+    read = [str(project / "outside.h"), *(each.path for each in found.inputs)]
+    assert json.loads((project / "build/x/d.json").read_text()) == {"files": read, "absent": [], "folders": []}
     assert str(project) not in (project / "build/x/manifest.json").read_text()
 
 

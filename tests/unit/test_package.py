@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import ast
+import hashlib
 import io
 import json
 import subprocess
@@ -8,18 +9,18 @@ import sys
 import tarfile
 import zipfile
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Any
 
 import pytest
 from aiebuild import package, package_archive
 from aiebuild.errors import AieBuildError
-from aiebuild.manifest import Check, ManifestError
-from aiebuild.package import Build, main
+from aiebuild.manifest import Check, Input, ManifestError
+from aiebuild.package import main
 from aiebuild.package_archive import PackageError
+from aiebuild.package_builds import Build, checked, with_reference
+from aiebuild.package_install import install
 from packages import LICENSE, host, npu, with_kernels
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FORMATS = package_archive.FORMATS
 
@@ -94,7 +95,7 @@ def test_what_is_packed_is_unpacked(form: str) -> None:
 
 
 def test_the_checksum_file_is_one_for_sha256sum(tmp_path: Path) -> None:
-    folder = package.install([npu()], LICENSE, tmp_path)
+    folder = installed([npu()], tmp_path)
     done = subprocess.run(["sha256sum", "-c", "SHA256SUMS"], cwd=folder, check=True, capture_output=True, text=True)
     assert len(done.stdout.splitlines()) == 6
 
@@ -209,33 +210,114 @@ def test_an_output_may_lie_elsewhere(tmp_path: Path) -> None:
     assert (tmp_path / "x.tar.gz").read_bytes() == package.pack([host()], LICENSE, "tar.gz")
 
 
+# Builds, and the runs that they are checked by
+
+
+RUN = replace(host().manifest, parameters=npu().manifest.parameters)
+
+
+def test_a_build_for_the_npu_is_checked_by_the_run_on_the_host() -> None:
+    build = npu(check=None)
+    assert checked(build, [RUN]).manifest == replace(build.manifest, check=RUN.check)
+    assert checked(npu(), []) == npu()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"version": "2"}, "its version is 2, not 1.0.0"),
+        ({"mode": "debug"}, "its mode is debug, not release"),
+        ({"parameters": {"M": 32, "fast": True}}, "M=32, not M=64"),
+        (
+            {"inputs": (Input("designs/matmul/design.yaml", "1" * 64),)},
+            "designs/matmul/design.yaml has another content",
+        ),
+        ({"sequences": ()}, "the arguments of its runtime sequences differ"),
+    ],
+)
+def test_a_run_of_something_else_is_no_check(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(PackageError, match=message):
+        checked(npu(check=None), [replace(RUN, **changes)])
+
+
+def test_a_run_for_another_device_is_no_check() -> None:
+    build = npu(check=None)
+    assert checked(build, [replace(RUN, device="npu2_1col"), replace(RUN, design="other")]) == build
+
+
+def test_a_check_comes_along_with_the_modules_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "d").mkdir()
+    for name in ("check2.py", "helper.py"):
+        (tmp_path / "d" / name).write_text(name)
+    record = tmp_path / "reads.json"
+    record.write_text('{"files": ["d/helper.py"]}')
+    made = with_reference(host(), Path("d/check2.py"), record)
+    assert {each.path: each.kind for each in made.manifest.outputs if each.path.endswith("2.py")} == {
+        "check2.py": "reference"
+    }
+    assert made.files["helper.py"] == b"helper.py"
+    assert set(made.files) == {each.path for each in made.manifest.outputs}
+    record.write_text('{"files": ["elsewhere/helper.py"]}')
+    assert with_reference(host(), Path("d/check2.py"), record) == host()
+
+
 # Installing
 
 
+def installed(builds: list[Build], prefix: Path) -> Path:
+    """Install the package of builds; return its folder."""
+    return install(package.contents(builds, LICENSE), prefix / package.name(builds)).folder
+
+
 def test_installing_puts_the_same_files_into_a_folder(tmp_path: Path) -> None:
-    folder = package.install([npu(), host()], LICENSE, tmp_path)
+    folder = installed([npu(), host()], tmp_path)
     assert folder == tmp_path / "matmul-1.0.0-aie2+host"
     found = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
     assert found == set(package.contents([npu(), host()], LICENSE))
 
 
 def test_installing_again_removes_what_is_no_longer_there_and_nothing_else(tmp_path: Path) -> None:
-    folder = package.install([npu()], LICENSE, tmp_path)
+    folder = installed([npu()], tmp_path)
     (folder / "mine").write_text("not the package's")
+    old = hashlib.sha256(b"of an earlier package").hexdigest()
     (folder / "SHA256SUMS").write_text(
-        (folder / "SHA256SUMS").read_text() + f"{'0' * 64}  aie2/old\n{'0' * 64}  ../out\n"
+        (folder / "SHA256SUMS").read_text() + f"{old}  aie2/old\n{old}  aie2/edited\n{'0' * 64}  ../out\n"
     )
     (folder / "aie2" / "old").write_text("of an earlier package")
+    (folder / "aie2" / "edited").write_text("by somebody")
     (tmp_path / "out").write_text("not the package's")
-    package.install([npu()], LICENSE, tmp_path)
+    files = package.contents([npu()], LICENSE)
+    made = install(files, folder)
+    assert (made.removed, made.written) == (("aie2/old",), ("SHA256SUMS",))
     assert not (folder / "aie2" / "old").exists()
     assert (folder / "mine").exists()
+    assert (folder / "aie2" / "edited").exists()
     assert (tmp_path / "out").exists()
+    assert install(files, folder).written == ()
+
+
+def test_a_file_of_somebody_elses_is_not_replaced(tmp_path: Path) -> None:
+    files = package.contents([npu()], LICENSE)
+    (tmp_path / "README.md").write_text("mine")
+    with pytest.raises(PackageError, match="this file is in the way, and it is of no package"):
+        install(files, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["README.md"]
+    (tmp_path / "README.md").unlink()
+    install(files, tmp_path)
+    (tmp_path / "load.py").write_text("# edited")
+    with pytest.raises(PackageError, match="this file was changed since it was installed"):
+        install({**files, "new": b""}, tmp_path)
+    assert not (tmp_path / "new").exists()
+    (tmp_path / "load.py").unlink()
+    (tmp_path / "load.py").symlink_to(tmp_path / "mine.py")
+    with pytest.raises(PackageError, match=r"load\.py: error: this is a link, and a package's file belongs there"):
+        install(files, tmp_path)
 
 
 def test_an_unchecked_build_is_not_installed(tmp_path: Path) -> None:
     with pytest.raises(ManifestError):
-        package.install([npu(check=None)], LICENSE, tmp_path / "x")
+        installed([npu(check=None)], tmp_path / "x")
     assert not (tmp_path / "x").exists()
 
 
@@ -249,7 +331,7 @@ def loaded(folder: Path, text: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_loader_gives_paths_and_arguments(tmp_path: Path) -> None:
-    folder = package.install([npu(), host()], LICENSE, tmp_path)
+    folder = installed([npu(), host()], tmp_path)
     text = """
 import json
 built = load("aie2")
@@ -285,7 +367,7 @@ print(load("host").file("kernels"))
     ],
 )
 def test_the_loader_refuses_a_package_that_was_changed(tmp_path: Path, damage: object, message: str) -> None:
-    folder = package.install([npu()], LICENSE, tmp_path)
+    folder = installed([npu()], tmp_path)
     assert callable(damage)
     damage(folder)
     done = loaded(folder, "load()")
@@ -294,7 +376,7 @@ def test_the_loader_refuses_a_package_that_was_changed(tmp_path: Path, damage: o
 
 
 def test_the_loader_is_a_program_too(tmp_path: Path) -> None:
-    folder = package.install([npu()], LICENSE, tmp_path)
+    folder = installed([npu()], tmp_path)
     for _ in range(2):
         done = subprocess.run([sys.executable, "load.py"], cwd=folder, capture_output=True, text=True, check=True)
         assert done.stdout.startswith("matmul 1.0.0 for aie2 (npu1_1col): good\n")
@@ -304,7 +386,7 @@ def test_the_loader_is_a_program_too(tmp_path: Path) -> None:
 
 
 def test_the_loader_asks_for_an_arch_where_there_are_several(tmp_path: Path) -> None:
-    folder = package.install([npu(), host()], LICENSE, tmp_path)
+    folder = installed([npu(), host()], tmp_path)
     assert "say for which arch: aie2, host" in loaded(folder, "load()").stderr
     assert "no runtime sequence 'x'; there are: sequence" in loaded(folder, "load('aie2').arguments('x')").stderr
 

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def main(argv: Sequence[str]) -> int:
+def main(argv: Sequence[str], prog: str = "python -m aiebuild.inspect") -> int:
     """Print what the files hold; return the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m aiebuild.inspect", allow_abbrev=False)
+    parser = argparse.ArgumentParser(prog=prog, allow_abbrev=False, description="Show what files hold.")
     parser.add_argument(
         "files", nargs="+", type=Path, metavar="FILE", help="an xclbin, insts, object, manifest, package"
     )

@@ -22,6 +22,7 @@ BUILDERS = {
     "AieHostRun": "a design that runs on this machine",
     "AieInsts": "a runtime sequence for the NPU's controller",
     "AieXclbin": "what configures the NPU",
+    "AiePackage": "the artifacts of a design as one file, or in a folder",
 }
 
 

@@ -83,6 +83,29 @@ def walk(nodes: Iterable[Any]) -> Iterable[Any]:
         waiting += node.children(scan=0) if node.has_builder() else []
 
 
+def read_of(nodes: Iterable[Any], root: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the sources that some nodes are made from, and the records of what their steps have read besides.
+
+    Unlike `walk` it asks SCons for nothing that SCons would remember: it is for graphs that still grow.
+    """
+    sources: set[str] = set()
+    records: set[str] = set()
+    seen: set[Any] = set()
+    waiting = list(nodes)
+    while waiting:
+        node = waiting.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        step = step_of(node)
+        if step is not None:
+            records |= {record_of(step)} if step.depfile else set()
+            waiting += node.sources
+        elif isinstance(node, SCons.Node.FS.Base):
+            sources.add(project_path(Path(str(node.get_abspath())), root))
+    return tuple(sorted(sources)), tuple(sorted(records))
+
+
 def step_of(node: Any) -> Step | None:
     """Return the step that makes a node; None for a source."""
     step: Step | None = node.get_build_env().get("AIE_STEP") if node.has_builder() else None

@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from aiebuild.scons.words import DesignNodes
     from aiebuild.settle import Settled
 
+PACKAGING = frozenset({"package", "install"})
+"""Verbs that make something of the designs; with `build` or `check` beside them the designs themselves are made too."""
+
 EXPLAIN = "explain"
 """The verb that runs nothing, like `-n`, and tells why."""
 
@@ -79,6 +82,8 @@ class Project:
         self.root = root
         self.request = request
         self.planned: dict[tuple[str, str], list[DesignNodes]] = {}
+        self._read: dict[str, list[DesignNodes]] = {}
+        self._made: list[Any] = []
         self.typed: list[tuple[str, str]] = []
         self.fresh: frozenset[tuple[str, str]] = frozenset()
         self.recipe_reads = RecipeReads(root, request.get("build_dir"))
@@ -116,6 +121,8 @@ class Project:
         if not SCons.Script.GetOption("no_exec"):
             self.session.lock = lock.hold(self.session.state / "lock", report.note)
         self._read_recipes(names)
+        if PACKAGING & set(self.request.verbs):
+            self._plan_packages(names)
         self._choose_targets()
         report.at_exit(self.session)
         self._remember_at_exit()
@@ -208,8 +215,18 @@ class Project:
         return asked
 
     def _read_recipe(self, name: str, arch: str) -> None:
-        settled = self._settle(name, arch)
-        env = configure(self.env, self._contract(name), settled, self._choice(arch))
+        with self.recipe_reads.watch() as self.seen[name, arch]:
+            self.planned[name, arch] = self._plan(name, self._settle(name, arch))
+
+    def _plan(self, name: str, settled: Settled) -> list[DesignNodes]:
+        """Return the designs that a recipe asks for in one configuration; the recipe is read once for each."""
+        env = configure(self.env, self._contract(name), settled, self._choice(settled.arch))
+        output = env["AIE_CONFIGURATION"].output
+        if output not in self._read:
+            self._read[output] = self._designs_of(name, env, settled)
+        return self._read[output]
+
+    def _designs_of(self, name: str, env: Any, settled: Settled) -> list[DesignNodes]:
         recipe = f"designs/{name}/SConscript"
         if not (self.root / recipe).is_file():
             raise RecipeError(
@@ -218,24 +235,47 @@ class Project:
                 "write its SConscript: docs/glossary.md, recipe",
             )
         before = len(self.session.designs)
-        with self.recipe_reads.watch() as self.seen[name, arch]:
-            read_recipe(recipe, {"env": env, "p": settled.namespace(self.request.get("mode"))})
-        self.planned[name, arch] = self.session.designs[before:]
-        if not self.planned[name, arch]:
+        read_recipe(recipe, {"env": env, "p": settled.namespace(self.request.get("mode"))})
+        made = self.session.designs[before:]
+        if not made:
             raise RecipeError(
                 "this recipe asks for no Design", Location(recipe), 'env.Design(mlir="<name>.mlir.j2", ...)'
             )
+        return made
+
+    def _plan_packages(self, names: tuple[str, ...]) -> None:
+        """Plan packages, each with the run on the host that its builds are checked by."""
+        from aiebuild.scons.packages import plan_packages  # noqa: PLC0415 - few builds make a package
+
+        arches = self.request.several("arch")
+        for name in names:
+            runs = {arch: self._plan(name, self._settle_run(name, arch)) for arch in arches}
+            planned = {arch: self.planned[name, arch] for arch in arches}
+            self._made += plan_packages(self.env, self.request, planned, runs)
+
+    def _settle_run(self, name: str, arch: str) -> Settled:
+        """Return the configuration on the host with the device and the very parameters of that of an arch."""
+        settled = self._settle(name, arch)
+        if arch == "host":
+            return settled
+        given = {parameter: contract.as_text(value) for parameter, value in settled.parameters.items()}
+        return self._contract(name).settle(arch="host", device=settled.device, variant=None, given=given)
 
     def _choice(self, arch: str) -> Choice:
         request = self.request
         timeout = request.get("run_timeout")
         return Choice(
-            toolchain=choose_toolchain(request.get("toolchain"), arch),
+            toolchain=choose_toolchain(self._toolchain(arch), arch),
             mode=request.get("mode"),
             run_timeout=seconds(timeout) if timeout else None,
             aiecc_dialect=request.get("aiecc_dialect"),
             aiecc_jobs=self._aiecc_jobs(),
         )
+
+    def _toolchain(self, arch: str) -> str:
+        """Return what was asked for; that is not meant for a run on the host which a verb adds."""
+        is_added = arch == "host" and "host" not in self.request.several("arch")
+        return "" if is_added else self.request.get("toolchain")
 
     def _aiecc_jobs(self) -> int:
         """Return the threads of each aiecc: together with SCons's jobs, not more than the machine has cores."""
@@ -268,9 +308,14 @@ class Project:
                 raise OptionError(f"nothing builds {node}", hint=did_you_mean(str(node), names))
         for design in self.session.designs:
             self.env.Clean(design.all, last_run.file_of(design))
-        if not targets:
-            targets = [node for design in self.session.designs for node in design.all] + self.session.chains
+        if not targets and self._made:
+            targets = list(self._made)
+        if (not targets or self._builds()) and not self.request.targets:
+            targets += [node for design in self.session.designs for node in design.all] + self.session.chains
         SCons.Script.BUILD_TARGETS[:] = targets
+
+    def _builds(self) -> bool:
+        return bool({"build", "check"} & set(self.request.verbs))
 
 
 def set_up_scons() -> None:

@@ -7,6 +7,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
+import SCons.Node
 import SCons.Script
 
 from aiebuild.environment import current, wants_colour
@@ -64,11 +65,21 @@ def at_exit(session: Session) -> None:
 def _finish(session: Session) -> None:
     session.close()
     last_run.write(session)
+    if session.packages and (session.failed or SCons.Script.GetBuildFailures()) and not session.only_shows:
+        _withdraw(session)
     if any(SCons.Script.GetOption(name) for name in ("question", "help")):
         return
     text = _last_line(session)
     if text:
         note(text, good=not (session.failed or SCons.Script.GetBuildFailures()))
+
+
+def _withdraw(session: Session) -> None:
+    """Remove packages of an earlier state: a build that has failed leaves nothing to deploy."""
+    from aiebuild.scons.packages import withdraw  # noqa: PLC0415 - few builds make a package
+
+    for name in withdraw(session, lambda node: node.get_state() in (SCons.Node.executed, SCons.Node.up_to_date)):
+        tell(f"{name} is removed: it is of an earlier state of the design\n")
 
 
 def _last_line(session: Session) -> str:
@@ -80,13 +91,19 @@ def _last_line(session: Session) -> str:
     if failures or session.failed:
         labels = "; ".join(" ".join(step.label.split()) for step in session.failed)
         return f"failed after {seconds:.1f} s: {labels or 'see above'}"
-    places = _places(session)
+    places = ", ".join([*map(str, session.packages), *session.installed]) or _places(session)
     if session.only_shows:
         return "" if session.shown else f"{names}: nothing to do, {places} is up to date"
     if not session.done:
         return f"{names}: nothing to do, {places} is up to date ({seconds:.2f} s)"
     count = len(session.done)
-    return f"{names}: {count} step{'s' if count > 1 else ''} run, built in {places} ({seconds:.1f} s)"
+    return f"{names}: {count} step{'s' if count > 1 else ''} run, {_done(session)} {places} ({seconds:.1f} s)"
+
+
+def _done(session: Session) -> str:
+    if session.packages and session.installed:
+        return "packaged and installed as"
+    return "packaged as" if session.packages else "installed as" if session.installed else "built in"
 
 
 def _places(session: Session) -> str:

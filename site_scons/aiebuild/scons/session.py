@@ -41,6 +41,7 @@ NEEDS = {
     "generate": (),
     "npu": ("pyelftools",),
     "manifest_step": ("jsonschema",),
+    "package": ("jsonschema",),
 }
 
 
@@ -94,6 +95,8 @@ class Session:
         self.shown: list[Step] = []
         self.designs: list[DesignNodes] = []
         self.chains: list[Any] = []
+        self.packages: list[Any] = []
+        self.installed: list[str] = []
         self.modules: dict[str, list[MlirModule]] = {}
         self.lock: IO[str] | None = None
         self._toolchains: dict[tuple[str, str, str], Toolchain] = {}

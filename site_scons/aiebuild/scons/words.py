@@ -12,11 +12,12 @@ import SCons.Script
 
 from aiebuild import flow, model
 from aiebuild.errors import AieBuildError, RecipeError
-from aiebuild.flow_manifest import host_products, npu_products, plan_manifest, tools_of
+from aiebuild.flow_manifest import Made, host_products, npu_products, plan_manifest, sources_of, tools_of
 from aiebuild.keywords import make
 from aiebuild.manifest import Object
 from aiebuild.scons import by_hand, report
 from aiebuild.scons.builders import add_planned, checked_keywords
+from aiebuild.scons.closure import read_of
 from aiebuild.scons.linking import Linker
 from aiebuild.scons.location import recipe_line
 from aiebuild.scons.npu import npu_flow
@@ -41,7 +42,8 @@ class Configuration:
         output: the folder of the artifacts, relative to the project.
         arch, toolchain, mode: what objects are compiled for, with what, and how.
         parameters: the content of the parameters file.
-        arguments, meanings, version, description, sequences, run_timeout: from the contract.
+        arguments, meanings, version, description, derived, sequences, run_timeout: from the contract.
+        variant, label: how the manifest and packages call this configuration.
         search: folders of shared templates.
         generator: how a Python script is given the parameters; the contract's section.
         aiecc_dialect, aiecc_jobs: from the command line.
@@ -58,6 +60,9 @@ class Configuration:
     meanings: Mapping[str, str] = field(default_factory=dict)
     version: str = ""
     description: str = ""
+    derived: tuple[str, ...] = ()
+    variant: str = ""
+    label: str = ""
     sequences: tuple[str, ...] = ()
     run_timeout: float = 60.0
     search: tuple[str, ...] = ()
@@ -151,6 +156,9 @@ def design(env: Any, **keywords: Any) -> DesignNodes:
         meanings=configuration.meanings,
         version=configuration.version,
         description=configuration.description,
+        derived=configuration.derived,
+        variant=configuration.variant,
+        configuration=configuration.label,
         sequences=configuration.sequences,
         run_timeout=configuration.run_timeout,
         search=configuration.search,
@@ -243,9 +251,12 @@ def _plan_nodes(
         npu = npu_flow(session, configuration, toolchain)
         steps += npu.plan(plan)
         products, tools = npu_products(plan), tools_of(toolchain, npu.tools)
-    steps += plan_manifest(plan, session.python("manifest_step"), products, tools, objects)
     made: dict[str, Any] = {}
     for planned in steps:
+        made.update(zip(planned.step.outputs, add_planned(env, planned), strict=True))
+    inputs, reads = read_of([env.fs.Top.File(name) for name in sources_of(plan, products)], session.root)
+    facts = Made(products, tools, objects, inputs, reads)
+    for planned in plan_manifest(plan, session.python("manifest_step"), facts, session.build_dir):
         made.update(zip(planned.step.outputs, add_planned(env, planned), strict=True))
     return DesignNodes(
         name=plan.name,

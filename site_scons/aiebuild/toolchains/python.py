@@ -35,6 +35,7 @@ IMPORTED = {
     "npu": ("mlir", "toolchains"),
     "generate": (),
     "manifest_step": ("mlir", "inspect"),
+    "package": ("inspect", "data/package"),
 }
 """The further folders of the package that a part imports from."""
 
