@@ -57,7 +57,10 @@ OPTIONS = (
     Option("xclbinutil", "the xclbinutil that aiecc runs; found in the environment when left out"),
     Option("aiecc_dialect", "how aiecc spells its arguments; detected when left out", "", DIALECTS),
     Option("aiecc_jobs", "threads of each aiecc; the machine's cores divided by -j when left out"),
-    Option("json", "a file that gets the answer of `list`, `describe`, `doctor` or `explain` for programs"),
+    Option("format", "how `graph` is written", "", ("dot", "mermaid", "json", "html")),
+    Option("timing", "a file that gets a trace of the build, for Perfetto and Chrome's viewer"),
+    Option("trace", "1 writes a trace of the host run, trace.json beside check.json", "0", ("0", "1")),
+    Option("json", "a file that gets the answer of `list`, `describe`, `doctor`, `explain` or `graph` for programs"),
 )
 
 VERBS = (
@@ -66,6 +69,8 @@ VERBS = (
     Verb("list", "the designs of this project"),
     Verb("describe", "a design's parameters, devices, variants and arguments"),
     Verb("explain", "which steps would run, and why; nothing is run"),
+    Verb("graph", "the steps of the designs as a graph, with their states and times; nothing is run"),
+    Verb("ide", "write the files of editors: VS Code's tasks and settings, and compile_commands.json for clangd"),
     Verb("doctor", "which tools were found, where, and how to get the ones that are missing"),
     Verb("clean", "remove what was built for the designs and parameters that are named"),
 )

@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 EXPLAIN = "explain"
 """The verb that runs nothing, like `-n`, and tells why."""
 
+PLANNING = frozenset({EXPLAIN, "graph", "ide"})
+"""Verbs that need the steps of the recipes and run none of them."""
+
 
 def main(arguments: Iterable[tuple[str, str]], words: Iterable[str], fresh: tuple[tuple[str, str], ...] = ()) -> None:
     """Read the recipes that a command line asks for.
@@ -85,7 +88,7 @@ class Project:
         self.seen: dict[tuple[str, str], Seen] = {}
         self.contracts = contract.find(root)
         set_up_scons()
-        if EXPLAIN in request.verbs:
+        if PLANNING & set(request.verbs):
             SCons.Script.SetOption("no_exec", True)
         check_build_dir(request.get("build_dir"), root)
         self.env = SCons.Script.Environment(
@@ -110,6 +113,8 @@ class Project:
             self._answer(names)
         if "clean" in self.request.verbs:
             SCons.Script.SetOption("clean", True)
+        if "ide" in self.request.verbs:
+            self._write_ide(names)
         if EXPLAIN in self.request.verbs:
             self._read_recipes(names)
             self._explain()
@@ -139,6 +144,27 @@ class Project:
         else:
             report.note("\n".join(explain.as_text(*one, self.session) for one in found))
         SCons.Script.Exit(0)
+
+    def _write_ide(self, names: tuple[str, ...]) -> None:
+        """Write the files of editors; a design that is wrong is left out, and said."""
+        from aiebuild.ide.tasks import arches  # noqa: PLC0415 - a build does not need it
+        from aiebuild.scons.ide import Writer  # noqa: PLC0415 - the same
+
+        writer = Writer(self.session)
+        contracts = []
+        for name in self.contracts:
+            with writer.leaving_out(name):
+                contracts.append(self._contract(name))
+        for known in contracts:
+            for arch in self._arches():
+                if known.name in names and arch in arches(known):
+                    with writer.leaving_out(known.name):
+                        self._read_recipe(known.name, arch)
+        writer.write(contracts, self._arches())
+        report.note("\n".join(writer.said))
+        for error in writer.errors:
+            report.tell_error(error)
+        SCons.Script.Exit(2 if writer.errors else 0)
 
     def _remember_at_exit(self) -> None:
         """Record what was built, once all of it is, so that the next start can do without SCons's graph."""
