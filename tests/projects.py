@@ -17,7 +17,21 @@ SECONDS = 300
 
 
 KINDS = (
-    *("compile", "archive", "write", "render", "python", "check", "cores", "link", "run", "split", "symbols", "aiecc"),
+    *(
+        "compile",
+        "archive",
+        "write",
+        "render",
+        "python",
+        "check",
+        "cores",
+        "link",
+        "run",
+        "trace",
+        "split",
+        "symbols",
+        "aiecc",
+    ),
     *("module", "outline", "custom", "kernel", "cut"),
 )
 """The words that labels begin with; not the manifest's: it says what was read, so that any edit writes it anew."""

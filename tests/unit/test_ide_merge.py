@@ -211,11 +211,9 @@ VALUE = st.one_of(SCALAR, st.lists(SCALAR, max_size=2), st.dictionaries(WORD, SC
 @st.composite
 def documents(draw: st.DrawFn) -> str:
     """Draw a `tasks.json` with any comments, white space and commas."""
-    elements = [
-        f"{draw(SPACE)}{json.dumps(value, ensure_ascii=draw(st.booleans()))}{draw(SPACE)}"
-        for value in draw(st.lists(VALUE, max_size=3))
-    ]
-    trailing = f",{draw(SPACE)}" if elements and draw(st.booleans()) else ""
+    ascii_only, values = draw(st.booleans()), draw(st.lists(VALUE, max_size=3))
+    elements = [f"{draw(SPACE)}{json.dumps(value, ensure_ascii=ascii_only)}{draw(SPACE)}" for value in values]
+    trailing = f",{draw(SPACE)}" if bool(elements) and draw(st.booleans()) else ""
     inside = f"[{draw(SPACE)}{','.join(elements)}{trailing}]{draw(SPACE)}"
     return f'{draw(SPACE)}{{"version"{draw(SPACE)}: "2.0.0", "tasks": {inside}}}{draw(SPACE)}'
 

@@ -109,6 +109,8 @@ class Project:
             return
         if "doctor" in self.request.verbs:
             self._doctor()
+        if self.request.get("trace") == "1" and "host" not in self._arches():
+            self.session.warn("trace=1 traces runs on the host, and this build has none: arch=host has")
         if {"list", "describe"} & set(self.request.verbs):
             self._answer(names)
         if "clean" in self.request.verbs:
@@ -261,6 +263,7 @@ class Project:
             run_timeout=seconds(timeout) if timeout else None,
             aiecc_dialect=request.get("aiecc_dialect"),
             aiecc_jobs=self._aiecc_jobs(),
+            trace=request.get("trace") == "1",
         )
 
     def _aiecc_jobs(self) -> int:
@@ -293,7 +296,8 @@ class Project:
                 names = [str(made) for design in self.session.designs for made in design.all]
                 raise OptionError(f"nothing builds {node}", hint=did_you_mean(str(node), names))
         for design in self.session.designs:
-            self.env.Clean(design.all, last_run.file_of(design))
+            told = [design.plan.trace_file] if design.plan is not None else []
+            self.env.Clean(design.all, [last_run.file_of(design), *told])
         if not targets:
             targets = [node for design in self.session.designs for node in design.all] + self.session.chains
         SCons.Script.BUILD_TARGETS[:] = targets
