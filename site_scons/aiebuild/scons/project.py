@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ import SCons.Script
 import SCons.Util
 from SCons.Errors import UserError
 
-from aiebuild import contract, lock, options
+from aiebuild import contract, lock, options, timing
 from aiebuild.errors import (
     AieBuildBug,
     AieBuildError,
@@ -23,7 +24,7 @@ from aiebuild.errors import (
     did_you_mean,
 )
 from aiebuild.files import write_atomically
-from aiebuild.scons import aie, last_run, remember, report
+from aiebuild.scons import aie, last_run, progress, remember, report
 from aiebuild.scons.configure import Choice, choose_toolchain, configure, seconds
 from aiebuild.scons.location import failing_line
 from aiebuild.scons.recipe_reads import RecipeReads
@@ -58,6 +59,7 @@ def main(arguments: Iterable[tuple[str, str]], words: Iterable[str], fresh: tupl
     # First of all: any of SCons's global functions would make a default environment with every tool, in 40 ms.
     SCons.Script.DefaultEnvironment(tools=[])
     SCons.Script.Help(options.help_text(), append=True)
+    progress.add_option()
     try:
         pairs = list(arguments)
         request = options.understand(pairs, words)
@@ -100,6 +102,9 @@ class Project:
         )
         self.session: Session = self.env["AIE_SESSION"]
         self.session.manages_errors = True
+        self.session.timing = request.get("timing")
+        if self.session.timing:
+            timing.require_writable(self.session.timing)
 
     def read(self) -> None:
         """Answer the verbs that ask, or read the recipes of the designs that are to be built."""
@@ -124,7 +129,9 @@ class Project:
             self.session.lock = lock.hold(self.session.state / "lock", report.note)
         self._read_recipes(names)
         self._choose_targets()
+        self.session.read_at = time.time_ns()
         report.at_exit(self.session)
+        progress.begin(self.session, SCons.Script.BUILD_TARGETS)
         self._remember_at_exit()
 
     def _read_recipes(self, names: tuple[str, ...]) -> None:
