@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 JSON = "--json"
 ANSWERS = ("list", "describe")
+NO_PROGRESS = "--no-progress"
 STATUS = "status"
 EXPLAIN = "explain"
 FILES = ("verify", "inspect")
@@ -103,7 +104,7 @@ def run(argv: list[str], root: Path) -> int:
         raise OptionError("there is no SConstruct here", hint=hint)
     words = [word for word in argv if "=" not in word and not word.startswith("-")]
     request = options.understand(_pairs(argv), words)
-    unknown = [word for word in argv if word.startswith("--") and word not in {JSON}]
+    unknown = [word for word in argv if word.startswith("--") and word not in {JSON, NO_PROGRESS}]
     if unknown:
         raise OptionError(f"unknown option {unknown[0]!r}", hint="SCons's own options go with the command scons")
     if not request.verbs:

@@ -62,6 +62,11 @@ def wants_colour(environment: Environment, stream: TextIO) -> bool:
     return not environment.get("NO_COLOR") and environment.get("TERM") != "dumb" and stream.isatty()
 
 
+def has_cursor(environment: Environment, stream: TextIO) -> bool:
+    """Return whether a stream is a terminal on which a line can be written anew; colours are another matter."""
+    return environment.get("TERM") not in {"", "dumb"} and stream.isatty()
+
+
 def variables() -> dict[str, str]:
     """Return the variables of this process, for those who need no more than a look at them."""
     return dict(os.environ)

@@ -129,6 +129,7 @@ class DesignPlan:
         variant: the contract's name for these parameters; empty where it has none.
         configuration: what sets this configuration apart from the arch's default one; see `aiebuild.manifest`.
         run_timeout: seconds that a run may take.
+        trace: whether the run is traced as well.
         search: folders of shared templates.
         links: the files of each `link_with` name, relative to the project.
         imports: the modules that become part of this one, in generic form, relative to the project.
@@ -152,6 +153,7 @@ class DesignPlan:
     variant: str = ""
     configuration: str = ""
     run_timeout: float = 60.0
+    trace: bool = False
     search: tuple[str, ...] = ()
     links: Mapping[str, str] = field(default_factory=dict)
     imports: tuple[str, ...] = ()
@@ -174,6 +176,11 @@ class DesignPlan:
         """The result of the run; a second design of one recipe has its name in it."""
         own = self.parameters["design"] == self.name
         return f"{self.output}/{'' if own else f'{self.name}.'}check.json"
+
+    @property
+    def trace_file(self) -> str:
+        """The trace of a run, beside its result."""
+        return f"{self.check_file.removesuffix('check.json')}trace.json"
 
     @property
     def manifest_file(self) -> str:
@@ -323,7 +330,9 @@ def plan_host_run(plan: DesignPlan, host: PythonTool, toolchain: Toolchain) -> t
         Planned("AieHostRun", translate, (generic,)),
         Planned("AieHostRun", link, (facts, *plan.links.values())),
     )
-    return (*steps, _run(plan, host)) if plan.design.check else steps
+    if not plan.design.check:
+        return steps
+    return (*steps, _run(plan, host), *((_trace(plan, host),) if plan.trace else ()))
 
 
 def promised(plan: DesignPlan) -> tuple[str, ...]:
@@ -333,24 +342,33 @@ def promised(plan: DesignPlan) -> tuple[str, ...]:
 
 
 def _run(plan: DesignPlan, host: PythonTool) -> Planned:
+    return _on_the_host(plan, host, "run", f"run     {plan.name} ({plan.output.rpartition('/')[2]})", plan.check_file)
+
+
+def _trace(plan: DesignPlan, host: PythonTool) -> Planned:
+    """Return the step that runs the design once more, to look at: what the run itself is made of stays as it is."""
+    return _on_the_host(plan, host, "trace", f"trace   {plan.trace_file}", plan.trace_file)
+
+
+def _on_the_host(plan: DesignPlan, host: PythonTool, word: str, label: str, result: str) -> Planned:
     check = plan.beside(str(plan.design.check))
     cores, kernels = plan.file(".cores.py"), plan.file(".kernels.zip")
-    parameters, result = plan.file(".parameters.json"), plan.check_file
+    parameters = plan.file(".parameters.json")
     read = f"{result}.read.json"
     sequences = tuple(word for name in plan.sequences for word in ("--sequence", name))
     arguments = ("--arguments", ",".join(plan.arguments)) if plan.arguments else ()
     step = python_step(
         plan,
         host,
-        f"run     {plan.name} ({plan.output.rpartition('/')[2]})",
+        label,
         (result,),
         (
-            *("run", cores, "--kernels", kernels, "--check", check, "--parameters", parameters),
+            *(word, cores, "--kernels", kernels, "--check", check, "--parameters", parameters),
             *(*arguments, *sequences, "--timeout", f"{plan.run_timeout:g}"),
             *("-o", result, "--depfile", read),
         ),
         # Not the time limit: a run that ended well within one limit ended well.
-        signed=(("run", cores, kernels, check, parameters, *arguments, *sequences),),
+        signed=((word, cores, kernels, check, parameters, *arguments, *sequences),),
         depfile=read,
     )
     return Planned("AieHostRun", step, (cores, kernels, check, parameters))

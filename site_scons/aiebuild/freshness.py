@@ -199,7 +199,7 @@ def _refresh(path: str, known: dict, now: int) -> None:  # type: ignore[type-arg
         return
 
 
-IGNORED = frozenset({"design", "arch", "verbose", "json", "run_timeout", "aiecc_jobs"})
+IGNORED = frozenset({"design", "arch", "verbose", "json", "run_timeout", "aiecc_jobs", "timing"})
 """Words of a command line that make no difference to what one configuration of one design is."""
 
 DEFAULT_BUILD_DIR = "build"
@@ -241,14 +241,17 @@ def designs(pairs: list[tuple[str, str]]) -> list[str]:
     return sorted(name for name in os.listdir("designs") if os.path.exists(f"designs/{name}/design.yaml"))  # noqa: PTH110, PTH208 - see above
 
 
-SHARED = IGNORED | {"device", "toolchain", "mode", "build_dir", "cache"}
+SHARED = IGNORED | {"device", "toolchain", "mode", "build_dir", "cache", "trace"}
 """Words that mean something for all designs at once; any other one is a parameter, or a matter for SCons."""
 
 
 def is_plain(pairs: list[tuple[str, str]]) -> bool:
     """Return whether nothing about a command line could be wrong that a record would hide."""
     given = dict(pairs)
-    if len(set(pairs)) != len(given) or given.get("verbose", "0") not in {"0", "1"}:
+    if len(set(pairs)) != len(given) or not {given.get(name, "0") for name in ("verbose", "trace")} <= {"0", "1"}:
+        return False
+    if "timing" in given:
+        # There is a file to be written, whatever was built.
         return False
     if not all(given.get(name, "1").isdigit() for name in ("run_timeout", "aiecc_jobs")):
         return False

@@ -18,6 +18,7 @@ ARCHES = ("host", "aie2", "aie2p")
 TOOLCHAINS = ("host", "peano", "chess")
 MODES = ("release", "debug")
 FORMATS = ("tar.gz", "zip")
+GRAPHS = ("dot", "mermaid", "json", "html")
 TEMPLATES = ("elementwise", "mlir", "pipeline", "python")
 DIALECTS = ("A", "B", "C0", "C1", "C2")
 
@@ -64,10 +65,18 @@ OPTIONS = (
     Option("xclbinutil", "the xclbinutil that aiecc runs; found in the environment when left out"),
     Option("aiecc_dialect", "how aiecc spells its arguments; detected when left out", "", DIALECTS),
     Option("aiecc_jobs", "threads of each aiecc; the machine's cores divided by -j when left out"),
-    Option("format", "the form of a package [tar.gz]", "", FORMATS, verbs={"package": FORMATS}),
+    Option(
+        "format",
+        "the form of a package [tar.gz] or of a graph [html]",
+        "",
+        (*FORMATS, *GRAPHS),
+        verbs={"package": FORMATS, "graph": GRAPHS},
+    ),
     Option("prefix", "the folder that `install` puts a package's folder into", verbs={"install": ()}),
     Option("template", "what `new` starts from [elementwise]", "", TEMPLATES, verbs={"new": TEMPLATES}),
-    Option("json", "a file that gets the answer of `list`, `describe`, `doctor` or `explain` for programs"),
+    Option("timing", "a file that gets a trace of the build, for Perfetto and Chrome's viewer"),
+    Option("trace", "1 writes a trace of the host run, trace.json beside check.json", "0", ("0", "1")),
+    Option("json", "a file that gets the answer of `list`, `describe`, `doctor`, `explain` or `graph` for programs"),
 )
 
 VERBS = (
@@ -78,6 +87,8 @@ VERBS = (
     Verb("list", "the designs of this project"),
     Verb("describe", "a design's parameters, devices, variants and arguments"),
     Verb("explain", "which steps would run, and why; nothing is run"),
+    Verb("graph", "the steps of the designs as a graph, with their states and times; nothing is run"),
+    Verb("ide", "write the files of editors: VS Code's tasks and settings, and compile_commands.json for clangd"),
     Verb("doctor", "which tools were found, where, and how to get the ones that are missing"),
     Verb("new", "write a design that builds and checks as it is: new design=NAME [template=...]"),
     Verb("clean", "remove what was built for the designs and parameters that are named"),

@@ -19,6 +19,8 @@ from aiebuild.files import write_atomically
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from aiebuild.host.job import Job
+
 
 INTERRUPTED = 130
 """What shells report for a program that Ctrl-C ended: 128 and the number of the signal."""
@@ -31,7 +33,8 @@ def main(argv: Sequence[str]) -> int:
         if path is not None:
             path.unlink(missing_ok=True)
     try:
-        return {"translate": _translate, "link": _link, "run": _run}[options.command](options)
+        commands = {"translate": _translate, "link": _link, "run": _run, "trace": _trace}
+        return commands[options.command](options)
     except AieBuildError as error:
         print(error, file=sys.stderr)
         return 1
@@ -45,6 +48,7 @@ def _parser() -> argparse.ArgumentParser:
     _declare_translate(commands.add_parser("translate", help="MLIR to Python", allow_abbrev=False))
     _declare_link(commands.add_parser("link", help="core objects to a kernel library", allow_abbrev=False))
     _declare_run(commands.add_parser("run", help="run a design and compare", allow_abbrev=False))
+    _declare_trace(commands.add_parser("trace", help="run a design for a trace to look at", allow_abbrev=False))
     return parser
 
 
@@ -106,7 +110,7 @@ def _link(options: argparse.Namespace) -> int:
     return 0
 
 
-def _declare_run(parser: argparse.ArgumentParser) -> None:
+def _declare_job(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("cores", type=Path, help="what translate wrote")
     parser.add_argument("--kernels", type=Path, required=True, metavar="FILE", help="what link wrote")
     parser.add_argument("--check", type=Path, required=True, metavar="FILE", help="the design's check.py")
@@ -114,34 +118,63 @@ def _declare_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--arguments", default="", metavar="A,B", help="the names of the arguments")
     parser.add_argument("--sequence", action="append", default=[], metavar="NAME", help="a runtime sequence to run")
     parser.add_argument("--timeout", type=float, default=60.0, metavar="SECONDS", help="the limit of the run")
+
+
+def _declare_run(parser: argparse.ArgumentParser) -> None:
+    _declare_job(parser)
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="the result, JSON")
     parser.add_argument("--depfile", type=Path, metavar="FILE", help="the files that were read, JSON")
     parser.add_argument("--trace", type=Path, metavar="FILE", help="every event of the run, one JSON object a line")
 
 
+def _job(options: argparse.Namespace, folder: str, *, traced: bool) -> Job:
+    from aiebuild.host.job import Job  # noqa: PLC0415 - only the commands that run need it
+
+    return Job(
+        cores=str(options.cores),
+        kernels=str(options.kernels),
+        check=str(options.check),
+        parameters=str(options.parameters),
+        arguments=tuple(name for name in options.arguments.split(",") if name),
+        sequences=tuple(options.sequence),
+        timeout=options.timeout,
+        output=str(options.output),
+        folder=folder,
+        trace=traced,
+    )
+
+
 def _run(options: argparse.Namespace) -> int:
     from aiebuild.host import run  # noqa: PLC0415 - only this command needs it
-    from aiebuild.host.job import Job  # noqa: PLC0415 - the same
 
     with run.private_folder() as folder:
-        job = Job(
-            cores=str(options.cores),
-            kernels=str(options.kernels),
-            check=str(options.check),
-            parameters=str(options.parameters),
-            arguments=tuple(name for name in options.arguments.split(",") if name),
-            sequences=tuple(options.sequence),
-            timeout=options.timeout,
-            output=str(options.output),
-            folder=folder,
-            trace=options.trace is not None,
-        )
+        job = _job(options, folder, traced=options.trace is not None)
         try:
             line = run.run(job, options.depfile, options.trace)
         except run.Reported:
             return 1
     # Only now is it sure that nothing went wrong, the end of the process included.
     sys.stdout.write(line)
+    return 0
+
+
+def _declare_trace(parser: argparse.ArgumentParser) -> None:
+    _declare_job(parser)
+    parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="the trace, for Perfetto")
+    parser.add_argument("--depfile", type=Path, required=True, metavar="FILE", help="the files that were read, JSON")
+
+
+def _trace(options: argparse.Namespace) -> int:
+    from aiebuild.host import run, trace  # noqa: PLC0415 - only this command needs it
+    from aiebuild.parameters import Parameters  # noqa: PLC0415 - the same
+
+    with run.private_folder() as folder:
+        try:
+            events = run.trace(_job(options, folder, traced=True), options.depfile)
+        except run.Reported:
+            return 1
+    parameters = Parameters.from_json(options.parameters.read_text(encoding="utf-8"))
+    write_atomically(options.output, trace.text(events, parameters.design))
     return 0
 
 

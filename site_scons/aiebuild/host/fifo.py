@@ -52,6 +52,23 @@ class Lane(Waitable):
         return f"waits for `{self.name}`: {self.there} of {self.depth} objects are full"
 
 
+class TracedLane(Lane):
+    """A lane that tells how full it is whenever that changes."""
+
+    def __init__(
+        self, name: str, depth: int, trace: Callable[[dict[str, object]], None], *, synchronised: bool
+    ) -> None:
+        super().__init__(name, depth, synchronised=synchronised)
+        self._trace = trace
+
+    def wake(self) -> None:
+        """Tell, and let all who wait try again."""
+        who, reader = self.filler.removeprefix("the "), self.emptier.removeprefix("the ")
+        level = {"who": who, "event": "level", "fifo": self.name, "for": reader}
+        self._trace({**level, "full": self.there, "of": self.depth})
+        super().wake()
+
+
 class Producer:
     """The end at which a core fills objects."""
 

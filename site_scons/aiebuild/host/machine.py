@@ -9,7 +9,7 @@ import numpy as np
 
 from aiebuild.host import guards, plan, stream, support, views
 from aiebuild.host.channels import ChannelSink, ChannelSource
-from aiebuild.host.fifo import Consumer, Lane, Lock, Producer
+from aiebuild.host.fifo import Consumer, Lane, Lock, Producer, TracedLane
 from aiebuild.host.fifos import share_memory
 from aiebuild.host.hostside import HostSide
 from aiebuild.host.scheduler import Scheduler
@@ -57,7 +57,23 @@ class CoreSide:
 
     def kernel(self, name: str) -> Callable[..., Any]:
         """Return an external function, from this core's own copy of its library."""
-        return self._machine.kernels.function(self._tile, name)
+        function = self._machine.kernels.function(self._tile, name)
+        trace = self._machine.trace
+        return function if trace is None else _traced(function, f"core {self._tile}", name, trace)
+
+
+def _traced(
+    function: Callable[..., Any], who: str, name: str, trace: Callable[[dict[str, object]], None]
+) -> Callable[..., Any]:
+    """Return an external function that tells when it is called and when it has returned."""
+
+    def call(*arguments: Any) -> Any:
+        trace({"who": who, "event": "call", "function": name})
+        result = function(*arguments)
+        trace({"who": who, "event": "return", "function": name})
+        return result
+
+    return call
 
 
 class Machine:
@@ -100,6 +116,11 @@ class Machine:
 
     # FIFOs
 
+    def _lane(self, name: str, depth: int, *, synchronised: bool = True) -> Lane:
+        if self.trace is None:
+            return Lane(name, depth, synchronised=synchronised)
+        return TracedLane(name, depth, self.trace, synchronised=synchronised)
+
     def _objects(self, fifo: Fifo, depth: int) -> list[views.View]:
         name = f"fifo @{fifo.name}"
         return [self.guarded(views.allocate(fifo.shape, fifo.element, name)) for _ in range(depth)]
@@ -113,7 +134,7 @@ class Machine:
         self.movements.append((f"the DMA of `{fifo.name}`", source, list(sinks)))
 
     def _shared(self, fifo: Fifo) -> None:
-        lane = Lane(fifo.name, fifo.producer.depth, synchronised=fifo.synchronised)
+        lane = self._lane(fifo.name, fifo.producer.depth, synchronised=fifo.synchronised)
         objects = self._objects(fifo, lane.depth)
         start_full(lane, objects, fifo)
         consumer = fifo.consumers[0]
@@ -131,7 +152,7 @@ class Machine:
         end = fifo.producer
         if end.tile[1] == SHIM_ROW:
             return self._queue(fifo, "MM2S", end.tile)
-        lane = Lane(fifo.name, end.depth)
+        lane = self._lane(fifo.name, end.depth)
         objects = self._objects(fifo, end.depth)
         start_full(lane, objects, fifo)
         self._produce(end, lane, objects)
@@ -142,7 +163,7 @@ class Machine:
     def _sink(self, fifo: Fifo, end: End) -> stream.Sink:
         if end.tile[1] == SHIM_ROW:
             return self._queue(fifo, "S2MM", end.tile)
-        lane = Lane(fifo.name, end.depth)
+        lane = self._lane(fifo.name, end.depth)
         objects = self._objects(fifo, end.depth)
         self._consume(end, lane, objects)
         lane.filler, lane.emptier = f"the DMA of `{fifo.name}`", f"core {end.tile}"
@@ -166,7 +187,7 @@ class Machine:
         objects = [view.base for view in self._objects(whole, depth)]
         narrow = inputs if len(inputs) > 1 else outputs if len(outputs) > 1 else [whole]
         offsets = link.offsets if len(narrow) > 1 else (0,)
-        lanes = [Lane(each.name, depth) for each in narrow]
+        lanes = [self._lane(each.name, depth) for each in narrow]
         parts = [Part(each, lane, offset) for each, lane, offset in zip(narrow, lanes, offsets, strict=True)]
         for fifo in inputs:
             self._sinks[fifo.name, tile] = self._link_sink(fifo, tile, parts, objects)

@@ -62,6 +62,19 @@ def run(job: Job, depfile: Path | None, trace: Path | None) -> str:
     return job.file(jobs.LINE).read_text(encoding="utf-8")
 
 
+def trace(job: Job, depfile: Path) -> list[dict[str, object]]:
+    """Run a job that traces, write its depfile, and return the events.
+
+    Raises:
+        RunError: the child crashed, or did not end in time.
+        Reported: the child found an error and has said so on stderr.
+    """
+    _prepare(job)
+    _finish(job, _wait(job))
+    write_atomically(depfile, job.file(jobs.DEPFILE).read_bytes())
+    return [json.loads(line) for line in job.file(jobs.TRACE).read_text(encoding="utf-8").splitlines()]
+
+
 @contextmanager
 def private_folder() -> Iterator[str]:
     """Make a folder that is removed afterwards, however the child ended."""

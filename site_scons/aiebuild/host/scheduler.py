@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
 
-Tracer = "Callable[[dict[str, object]], None]"
-
 
 class Waits(Protocol):
     """What a task can yield: it keeps who waits for it, and can say why."""
@@ -83,11 +81,16 @@ class Scheduler:
         self.ready.append(task)
         return task
 
-    def run(self) -> None:
-        """Run until nothing can move any more. What a task raises is raised here; `current` is that task."""
+    def run(self, trace: Callable[[dict[str, object]], None] | None = None) -> None:
+        """Run until nothing can move any more. What a task raises is raised here; `current` is that task.
+
+        With a `trace`, it is told when a task has to wait, for what, and when it goes on.
+        """
         ready = self.ready
         while ready:
             task = self.current = ready.popleft()
+            if trace is not None and task.waits_for is not None:
+                trace({"who": task.name.removeprefix("the "), "event": "goes on"})
             try:
                 waits = next(task.steps)
             except StopIteration:
@@ -95,6 +98,8 @@ class Scheduler:
                 continue
             task.waits_for = waits
             waits.waiting.append(task)
+            if trace is not None:
+                trace({"who": task.name.removeprefix("the "), "event": "waits", "for": task.why()})
         self.current = None
 
     def of_kind(self, kind: str) -> Iterator[Task]:

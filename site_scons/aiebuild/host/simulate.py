@@ -176,7 +176,7 @@ def _check_guards(machine: Machine, program: Program) -> None:
 
 def _run(machine: Machine, program: Program) -> None:
     try:
-        machine.scheduler.run()
+        machine.scheduler.run(machine.trace)
     except RunError as error:
         task = machine.scheduler.current
         if error.where is None and task is not None:

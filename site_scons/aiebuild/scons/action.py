@@ -68,7 +68,7 @@ class StepAction(SCons.Action._ActionAction):
         started = time.time_ns()
         watch = last_run.Watch(step, targets[0], session, started)
         with session.alone(step.mutex):
-            status = run(step, session)
+            status = _run_shown(step, session)
         watch.end(status, time.time_ns())
         if status != 0:
             return status
@@ -84,9 +84,24 @@ def describe(target: Sequence[Any], source: Sequence[Any], env: Any) -> str:
     step: Step = env["AIE_STEP"]
     session: Session = env["AIE_SESSION"]
     session.shown.append(step)
+    if session.progress is not None and not session.verbose:
+        return ""
     if session.verbose or not SCons.Action.execute_actions:
         return step.command_lines or f"# write {step.outputs[0]}"
     return f"  {step.label}"
+
+
+def _run_shown(step: Step, session: Session) -> int:
+    """Run a step, and show on a terminal that it runs."""
+    if session.progress is None:
+        return run(step, session)
+    status = 1
+    session.progress.begin(step)
+    try:
+        status = run(step, session)
+    finally:
+        session.progress.end(step, failed=status != 0)
+    return status
 
 
 def run(step: Step, session: Session) -> int:

@@ -28,6 +28,7 @@ class Choice:
     run_timeout: float | None = None
     aiecc_dialect: str = ""
     aiecc_jobs: int = 0
+    trace: bool = False
 
 
 def configure(env: Any, design: contract.Contract, settled: Settled, choice: Choice) -> Any:
@@ -56,6 +57,7 @@ def configure(env: Any, design: contract.Contract, settled: Settled, choice: Cho
         generator=design.generator,
         aiecc_dialect=choice.aiecc_dialect,
         aiecc_jobs=choice.aiecc_jobs,
+        trace=choice.trace,
     )
     return env.Clone(AIE_CONFIGURATION=configuration)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ import SCons.Script
 import SCons.Util
 from SCons.Errors import UserError
 
-from aiebuild import contract, lock, options
+from aiebuild import contract, lock, options, timing
 from aiebuild.errors import (
     AieBuildBug,
     AieBuildError,
@@ -23,7 +24,7 @@ from aiebuild.errors import (
     did_you_mean,
 )
 from aiebuild.files import write_atomically
-from aiebuild.scons import aie, last_run, remember, report
+from aiebuild.scons import aie, last_run, progress, remember, report
 from aiebuild.scons.configure import Choice, choose_toolchain, configure, seconds
 from aiebuild.scons.location import failing_line
 from aiebuild.scons.recipe_reads import RecipeReads
@@ -44,6 +45,9 @@ PACKAGING = frozenset({"package", "install"})
 EXPLAIN = "explain"
 """The verb that runs nothing, like `-n`, and tells why."""
 
+PLANNING = frozenset({EXPLAIN, "graph", "ide"})
+"""Verbs that need the steps of the recipes and run none of them."""
+
 
 def main(arguments: Iterable[tuple[str, str]], words: Iterable[str], fresh: tuple[tuple[str, str], ...] = ()) -> None:
     """Read the recipes that a command line asks for.
@@ -58,6 +62,7 @@ def main(arguments: Iterable[tuple[str, str]], words: Iterable[str], fresh: tupl
     # First of all: any of SCons's global functions would make a default environment with every tool, in 40 ms.
     SCons.Script.DefaultEnvironment(tools=[])
     SCons.Script.Help(options.help_text(), append=True)
+    progress.add_option()
     try:
         pairs = list(arguments)
         request = options.understand(pairs, words)
@@ -90,7 +95,7 @@ class Project:
         self.seen: dict[tuple[str, str], Seen] = {}
         self.contracts = contract.find(root)
         set_up_scons()
-        if EXPLAIN in request.verbs:
+        if PLANNING & set(request.verbs):
             SCons.Script.SetOption("no_exec", True)
         check_build_dir(request.get("build_dir"), root)
         self.env = SCons.Script.Environment(
@@ -102,6 +107,9 @@ class Project:
         )
         self.session: Session = self.env["AIE_SESSION"]
         self.session.manages_errors = True
+        self.session.timing = request.get("timing")
+        if self.session.timing:
+            timing.require_writable(self.session.timing)
 
     def read(self) -> None:
         """Answer the verbs that ask, or read the recipes of the designs that are to be built."""
@@ -111,10 +119,14 @@ class Project:
             return
         if "doctor" in self.request.verbs:
             self._doctor()
+        if self.request.get("trace") == "1" and "host" not in self._arches():
+            self.session.warn("trace=1 traces runs on the host, and this build has none: arch=host has")
         if {"list", "describe"} & set(self.request.verbs):
             self._answer(names)
         if "clean" in self.request.verbs:
             SCons.Script.SetOption("clean", True)
+        if "ide" in self.request.verbs:
+            self._write_ide(names)
         if EXPLAIN in self.request.verbs:
             self._read_recipes(names)
             self._explain()
@@ -124,7 +136,9 @@ class Project:
         if PACKAGING & set(self.request.verbs):
             self._plan_packages(names)
         self._choose_targets()
+        self.session.read_at = time.time_ns()
         report.at_exit(self.session)
+        progress.begin(self.session, SCons.Script.BUILD_TARGETS)
         self._remember_at_exit()
 
     def _read_recipes(self, names: tuple[str, ...]) -> None:
@@ -146,6 +160,27 @@ class Project:
         else:
             report.note("\n".join(explain.as_text(*one, self.session) for one in found))
         SCons.Script.Exit(0)
+
+    def _write_ide(self, names: tuple[str, ...]) -> None:
+        """Write the files of editors; a design that is wrong is left out, and said."""
+        from aiebuild.ide.tasks import arches  # noqa: PLC0415 - a build does not need it
+        from aiebuild.scons.ide import Writer  # noqa: PLC0415 - the same
+
+        writer = Writer(self.session)
+        contracts = []
+        for name in self.contracts:
+            with writer.leaving_out(name):
+                contracts.append(self._contract(name))
+        for known in contracts:
+            for arch in self._arches():
+                if known.name in names and arch in arches(known):
+                    with writer.leaving_out(known.name):
+                        self._read_recipe(known.name, arch)
+        writer.write(contracts, self._arches())
+        report.note("\n".join(writer.said))
+        for error in writer.errors:
+            report.tell_error(error)
+        SCons.Script.Exit(2 if writer.errors else 0)
 
     def _remember_at_exit(self) -> None:
         """Record what was built, once all of it is, so that the next start can do without SCons's graph."""
@@ -270,6 +305,7 @@ class Project:
             run_timeout=seconds(timeout) if timeout else None,
             aiecc_dialect=request.get("aiecc_dialect"),
             aiecc_jobs=self._aiecc_jobs(),
+            trace=request.get("trace") == "1",
         )
 
     def _toolchain(self, arch: str) -> str:
@@ -307,7 +343,8 @@ class Project:
                 names = [str(made) for design in self.session.designs for made in design.all]
                 raise OptionError(f"nothing builds {node}", hint=did_you_mean(str(node), names))
         for design in self.session.designs:
-            self.env.Clean(design.all, last_run.file_of(design))
+            told = [design.plan.trace_file] if design.plan is not None else []
+            self.env.Clean(design.all, [last_run.file_of(design), *told])
         if not targets and self._made:
             targets = list(self._made)
         if (not targets or self._builds()) and not self.request.targets:

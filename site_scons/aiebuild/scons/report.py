@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import SCons.Node
 import SCons.Script
 
+from aiebuild import timing
 from aiebuild.environment import current, wants_colour
+from aiebuild.files import write_atomically
 from aiebuild.scons import last_run
 
 if TYPE_CHECKING:
@@ -63,13 +65,19 @@ def at_exit(session: Session) -> None:
 
 
 def _finish(session: Session) -> None:
+    if session.progress is not None:
+        session.progress.close()
     session.close()
     last_run.write(session)
     if session.packages and (session.failed or SCons.Script.GetBuildFailures()) and not session.only_shows:
         _withdraw(session)
+    _write_timing(session)
     if any(SCons.Script.GetOption(name) for name in ("question", "help")):
         return
     text = _last_line(session)
+    seconds = time.monotonic() - session.started
+    if session.ran and (session.timing or (session.progress and timing.is_worth_telling(_spans(session), seconds))):
+        note(timing.slowest(_spans(session)))
     if text:
         note(text, good=not (session.failed or SCons.Script.GetBuildFailures()))
 
@@ -80,6 +88,36 @@ def _withdraw(session: Session) -> None:
 
     for name in withdraw(session, lambda node: node.get_state() in (SCons.Node.executed, SCons.Node.up_to_date)):
         tell(f"{name} is removed: it is of an earlier state of the design\n")
+
+
+def _spans(session: Session) -> list[timing.Span]:
+    """Return the steps that ran, each with why it did."""
+    return [
+        timing.Span(
+            session.title(one.step),
+            one.started,
+            one.seconds,
+            {
+                "why": [reason.text for reason in one.why],
+                "outputs": list(one.step.outputs),
+                "status": one.status,
+                "asked for by": f"{one.step.where}: {one.step.asked_by}",
+            },
+        )
+        for one in session.ran
+    ]
+
+
+def _write_timing(session: Session) -> None:
+    if not session.timing or session.only_shows or SCons.Script.GetOption("clean"):
+        return
+    ended = session.read_at or time.time_ns()
+    reading = timing.Span("read the recipes", session.started_at, (ended - session.started_at) / 1e9)
+    designs = [f"{design.name} ({design.output})" for design in session.designs]
+    try:
+        write_atomically(session.timing, timing.text(reading, _spans(session), {"designs": designs}))
+    except OSError as error:
+        tell(f"error: timing={session.timing} cannot be written: {error.strerror}\n")
 
 
 def _last_line(session: Session) -> str:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from aiebuild.environment import Environment
     from aiebuild.model import MlirModule
     from aiebuild.scons.last_run import Ran
+    from aiebuild.scons.progress import Progress
     from aiebuild.scons.words import DesignNodes
     from aiebuild.step import Step
     from aiebuild.toolchains.compiler import Toolchain
@@ -99,6 +100,9 @@ class Session:
         self.installed: list[str] = []
         self.modules: dict[str, list[MlirModule]] = {}
         self.lock: IO[str] | None = None
+        self.progress: Progress | None = None
+        self.timing = ""
+        self.read_at = 0
         self._toolchains: dict[tuple[str, str, str], Toolchain] = {}
         self._tools: dict[str, PythonTool] = {}
         self._mlir_tools: MlirTools | NoMlirTools | None = None
@@ -184,6 +188,11 @@ class Session:
         if not word:
             return contextlib.nullcontext()
         return self._mutexes.setdefault(word, threading.Lock())
+
+    def title(self, step: Step) -> str:
+        """Return a step in few words: what it does, and the file, without the folders of what is built."""
+        word, _, rest = " ".join(step.label.split()).partition(" ")
+        return f"{word} {rest.rpartition('/')[2] if rest.startswith(f'{self.build_dir}/') else rest}"
 
     def count(self, step: Step, seconds: float) -> None:
         """Note a step that was run to its end."""

@@ -46,7 +46,7 @@ class Configuration:
         variant, label: how the manifest and packages call this configuration.
         search: folders of shared templates.
         generator: how a Python script is given the parameters; the contract's section.
-        aiecc_dialect, aiecc_jobs: from the command line.
+        aiecc_dialect, aiecc_jobs, trace: from the command line.
     """
 
     design: str
@@ -69,6 +69,7 @@ class Configuration:
     generator: Generator | None = None
     aiecc_dialect: str = ""
     aiecc_jobs: int = 0
+    trace: bool = False
 
 
 @dataclass(frozen=True)
@@ -85,13 +86,14 @@ class DesignNodes:
     kernels: Any = None
     check: Any = None
     manifest: Any = None
+    trace: Any = None
     plan: flow.DesignPlan | None = None
     outputs: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def all(self) -> list[Any]:
         """Every node, for `Default`, `Alias`, `Install` or `Depends`."""
-        single = [self.mlir, self.generic, self.facts, self.cores, self.kernels, self.check, self.manifest]
+        single = [self.mlir, self.generic, self.facts, self.cores, self.kernels, self.check, self.trace, self.manifest]
         return [node for node in (*single, *self.objects, *self.artifacts) if node is not None]
 
     @property
@@ -161,6 +163,7 @@ def design(env: Any, **keywords: Any) -> DesignNodes:
         configuration=configuration.label,
         sequences=configuration.sequences,
         run_timeout=configuration.run_timeout,
+        trace=configuration.trace,
         search=configuration.search,
         links=links,
         imports=(*(_module_file(env, module, configuration) for module in made.imports), *translated.values()),
@@ -269,6 +272,7 @@ def _plan_nodes(
         kernels=made.get(plan.file(".kernels.zip")),
         check=made.get(plan.check_file),
         manifest=made[plan.manifest_file],
+        trace=made.get(plan.trace_file),
         plan=plan,
         outputs=_outputs(plan, made) if configuration.arch != "host" else {},
     )
