@@ -175,7 +175,7 @@ def test_problem_matchers_find_the_errors_of_real_builds(project: Project) -> No
         ("designs/check/check.py", 2, "info"),
         ("designs/fine/SConscript", 2, "error"),
         ("designs/fine/design.yaml", 2, "error"),
-        ("designs/compiler/SConscript", 6, "error"),
+        ("designs/compiler/SConscript", 5, "error"),
     }, said
     assert ("designs/mlir/mlir.mlir.j2", end, 7, "error", "the op `aie.ende` is not known") in found
     errors = [line for line in said.splitlines() if "error: " in line and not line.startswith(("scons:", "error:"))]
