@@ -22,6 +22,7 @@ ANSWERS = ("list", "describe")
 NO_PROGRESS = "--no-progress"
 STATUS = "status"
 EXPLAIN = "explain"
+NEW = "new"
 FILES = ("verify", "inspect")
 """Verbs that are about files, and need no project."""
 
@@ -99,6 +100,8 @@ def run(argv: list[str], root: Path) -> int:
         return 0
     if argv[0] in FILES:
         return about_files(argv[0], argv[1:])
+    if argv[0] == NEW:
+        return write_new(argv, root)
     if not (root / "SConstruct").is_file():
         hint = "run it in the folder of a project, or begin one: aiebuild new design=NAME"
         raise OptionError("there is no SConstruct here", hint=hint)
@@ -129,6 +132,23 @@ def about_files(verb: str, words: list[str]) -> int:
     module = importlib.import_module("aiebuild.verify" if verb == "verify" else "aiebuild.inspect.__main__")
     status: int = module.main(words, prog=f"aiebuild {verb}")
     return status
+
+
+def write_new(argv: list[str], root: Path) -> int:
+    """Write a new design, and a project around it where there is none; return 0."""
+    from aiebuild import new, options  # noqa: PLC0415 - not needed where there is nothing to do
+    from aiebuild.errors import OptionError  # noqa: PLC0415 - the same
+
+    words = [word for word in argv if "=" not in word]
+    unknown = [word for word in words if word.startswith("-")]
+    if unknown:
+        raise OptionError(f"unknown option {unknown[0]!r}", hint="new design=NAME [template=...]")
+    for design in new.asked(options.understand(_pairs(argv), words), root):
+        design.write(root)
+        sys.stdout.write(f"{design.said}\n")
+    note = new.note_on(root)
+    sys.stderr.write(f"warning: {note}\n" if note else "")
+    return 0
 
 
 def answer(request: Request, root: Path, *, as_json: bool) -> int:

@@ -113,6 +113,8 @@ class Project:
 
     def read(self) -> None:
         """Answer the verbs that ask, or read the recipes of the designs that are to be built."""
+        if "new" in self.request.verbs and not SCons.Script.GetOption("help"):
+            self._write_new()
         names = self._names()
         if SCons.Script.GetOption("help"):
             self._help(names)
@@ -187,6 +189,16 @@ class Project:
         whole = not self.request.targets and set(self.request.verbs) <= {"build", "check"}
         if whole and remember.is_fit():
             atexit.register(remember.remember, self.session, self.typed, self.planned, self.seen)
+
+    def _write_new(self) -> None:
+        """Write new designs; under `-n` they are only told of."""
+        from aiebuild import new  # noqa: PLC0415 - a build does not need it
+
+        for design in new.asked(self.request, self.root):
+            if not SCons.Script.GetOption("no_exec"):
+                design.write(self.root)
+            report.note(design.said)
+        SCons.Script.Exit(0)
 
     def _answer(self, names: tuple[str, ...]) -> None:
         from aiebuild import answers  # noqa: PLC0415 - a build does not need it
