@@ -155,14 +155,15 @@ def answer(request: Request, root: Path, *, as_json: bool) -> int:
     """Print what `list` or `describe` say; SCons is not needed for that."""
     from aiebuild import answers, contract, options  # noqa: PLC0415 - not needed where there is nothing to do
 
-    if request.parameters:
-        options.reject_unknown(request.parameters)
     found = contract.find(root)
-    asked = request.several("design")
-    contract.require(asked, found)
-    contracts = [contract.load(found[name].relative_to(root), reserved=options.RESERVED) for name in asked or found]
-    text = answers.as_json(contracts) if as_json else answers.answer(request.verbs, contracts) + "\n"
-    sys.stdout.write(text)
+    names = request.several("design")
+    if request.parameters and not names:
+        options.reject_unknown(request.parameters)
+    contract.require(names, found)
+    contracts = [contract.load(found[name].relative_to(root), reserved=options.RESERVED) for name in names or found]
+    asked = answers.Asked.of(request, root)
+    text = answers.answer(request.verbs, contracts, asked) + "\n"
+    sys.stdout.write(answers.as_json(request.verbs, contracts, asked) if as_json else text)
     return 0
 
 

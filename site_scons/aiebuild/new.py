@@ -31,7 +31,7 @@ _PLACEHOLDER = "NAME"
 
 @dataclass(frozen=True)
 class New:
-    """A design that is to be written: the texts of its files and of those that make a project of the folder, by path."""
+    """A design that is to be written: the texts of its files and of those that make a folder a project, by path."""
 
     name: str
     template: str

@@ -133,7 +133,8 @@ class Project:
         Raises:
             BuildError: there is no such design, or its contract is wrong.
         """
-        return answers.as_record(self._contract(name))
+        asked = answers.Asked(self.root, build_dir=self.build_dir or freshness.DEFAULT_BUILD_DIR)
+        return answers.as_record(self._contract(name), asked)
 
     def status(
         self,

@@ -179,12 +179,16 @@ def test_u20_the_help_of_a_design_names_its_parameters(adder: Project) -> None:
 
 
 def test_list_and_describe_answer_people_and_programs(adder: Project) -> None:
-    assert "x  a design of the tests" in adder.build("list").out
+    assert "x  host, aie2, aie2p  a design of the tests" in adder.build("list").out
     assert "devices: npu1_1col, npu2_1col" in adder.build("describe", "design=x").out
     adder.build("describe", "design=x", "json=answer.json")
     (record,) = json.loads(adder.read("answer.json"))
     assert [item["name"] for item in record["parameters"]] == ["some", "word"]
     assert not (adder.root / "build/host").exists()
+    adder.build("design=x")
+    assert "x  host (fresh), aie2, aie2p  a design of the tests" in adder.build("list").out
+    adder.write("kernels/add.cc", "// edited\n" + KERNEL)
+    assert "x  host (stale), aie2, aie2p  a design of the tests" in adder.build("list").out
 
 
 @pytest.fixture

@@ -33,6 +33,7 @@ from aiebuild.scons.words import WORDS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from aiebuild.answers import Asked
     from aiebuild.options import Request
     from aiebuild.scons.recipe_reads import Seen
     from aiebuild.scons.session import Session
@@ -206,10 +207,15 @@ class Project:
         contracts = [self._contract(name) for name in names]
         target = self.request.get("json")
         if target:
-            write_atomically(target, answers.as_json(contracts))
+            write_atomically(target, answers.as_json(self.request.verbs, contracts, self._asked()))
         else:
-            report.note(answers.answer(self.request.verbs, contracts))
+            report.note(answers.answer(self.request.verbs, contracts, self._asked()))
         SCons.Script.Exit(0)
+
+    def _asked(self) -> Asked:
+        from aiebuild.answers import Asked  # noqa: PLC0415 - a build does not need it
+
+        return Asked.of(self.request, self.root)
 
     def _doctor(self) -> None:
         from aiebuild.toolchains.doctor import inspect  # noqa: PLC0415 - a build does not need it
@@ -249,7 +255,7 @@ class Project:
         from aiebuild import answers  # noqa: PLC0415 - a build does not need it
 
         for name in names if self.request.several("design") else ():
-            SCons.Script.Help("\n" + answers.describe(self._contract(name)), append=True)
+            SCons.Script.Help("\n" + answers.describe(self._contract(name), self._asked()), append=True)
 
     def _contract(self, name: str) -> contract.Contract:
         shown = self.contracts[name].relative_to(self.root)
