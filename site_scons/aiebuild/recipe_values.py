@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from aiebuild import model
 from aiebuild.errors import AieBuildError, Location, RecipeError
+from aiebuild.keywords import make
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,11 +50,11 @@ class _Environment(_Nodes):
         return super().__getattr__(name)
 
     def _maker(self, word: Any) -> Callable[..., Any]:
-        return lambda name, **keywords: model.make(word, {"name": name, **keywords}, self.where)
+        return lambda name, **keywords: make(word, {"name": name, **keywords}, self.where)
 
     def Design(self, **keywords: Any) -> _Nodes:  # noqa: N802 - the word of recipes
         """Keep a design."""
-        self.designs.append(model.make(model.Design, keywords, self.where))
+        self.designs.append(make(model.Design, keywords, self.where))
         return _Nodes()
 
 

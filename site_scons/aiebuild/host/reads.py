@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import site
 import sys
 import sysconfig
 from pathlib import Path
@@ -98,11 +99,24 @@ def search_installed_only() -> str:
     """Take the current folder, and the one that aiebuild lies in, from where modules are searched; return the latter.
 
     So no module that somebody may add there could hide one that we or NumPy import. Of aiebuild, more modules are found
-    once a first one is imported.
+    once a first one is imported. Where aiebuild lies among the installed packages, NumPy does as well: that folder
+    stays, in its own place, the last one that it has.
     """
     beside = str(PACKAGE.parent)
-    sys.path[:] = [entry for entry in sys.path if entry and os.path.realpath(entry) != beside]
+    kept = [entry for entry in sys.path if entry and os.path.realpath(entry) != beside]
+    if beside in _packages():
+        last = max((place for place, entry in enumerate(sys.path) if os.path.realpath(entry) == beside), default=0)
+        before = [entry for entry in sys.path[:last] if entry and os.path.realpath(entry) != beside]
+        kept.insert(len(before), beside)
+    sys.path[:] = kept
     return os.path.dirname(_SPELT)  # noqa: PTH120 - see above
+
+
+def _packages() -> set[str]:
+    """Return the folders that packages are installed into, links followed."""
+    folders = [sysconfig.get_path(name) for name in ("purelib", "platlib")]
+    folders += [*site.getsitepackages(), site.getusersitepackages()]
+    return {os.path.realpath(folder) for folder in folders}
 
 
 def installed(here: Path) -> list[Path]:
