@@ -41,7 +41,7 @@ class Shown:
 
 def _pattern(line: str) -> str:
     shown = _timeless(line)
-    return re.escape(shown.removesuffix(" ...")) + r" [^\n]*" if shown.endswith(" ...") else re.escape(shown)
+    return re.escape(shown.removesuffix(" ...")) + r"[^\n]*" if shown.endswith(" ...") else re.escape(shown)
 
 
 def _timeless(text: str) -> str:
