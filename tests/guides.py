@@ -31,7 +31,7 @@ class Shown:
     lines: tuple[str, ...]
 
     def fits(self, said: str) -> bool:
-        """Tell whether this is what was printed; times may differ, and `...` at the end of a line is the rest of it."""
+        """Tell whether this is what was printed; times may differ, and `...` in a line stands for anything there."""
         parts = [".*" if line == "..." else _pattern(line) for line in self.lines]
         return (
             re.fullmatch("\n".join(parts).replace("\n.*", "(?:\n.*)?"), _timeless(said.strip("\n")), re.DOTALL)
@@ -40,8 +40,7 @@ class Shown:
 
 
 def _pattern(line: str) -> str:
-    shown = _timeless(line)
-    return re.escape(shown.removesuffix(" ...")) + r"[^\n]*" if shown.endswith(" ...") else re.escape(shown)
+    return r"[^\n]*".join(re.escape(part) for part in _timeless(line).split("..."))
 
 
 def _timeless(text: str) -> str:

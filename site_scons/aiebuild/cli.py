@@ -23,6 +23,7 @@ NO_PROGRESS = "--no-progress"
 STATUS = "status"
 EXPLAIN = "explain"
 NEW = "new"
+CACHE = "cache"
 FILES = ("verify", "inspect")
 """Verbs that are about files, and need no project."""
 
@@ -98,10 +99,8 @@ def run(argv: list[str], root: Path) -> int:
     if argv == ["--version"]:
         sys.stdout.write(f"aiebuild {__version__}\n")
         return 0
-    if argv[0] in FILES:
-        return about_files(argv[0], argv[1:])
-    if argv[0] == NEW:
-        return write_new(argv, root)
+    if argv[0] in {*FILES, NEW, CACHE}:
+        return without_project(argv, root)
     if not (root / "SConstruct").is_file():
         hint = "run it in the folder of a project, or begin one: aiebuild new design=NAME"
         raise OptionError("there is no SConstruct here", hint=hint)
@@ -125,6 +124,13 @@ def run(argv: list[str], root: Path) -> int:
     return subprocess.run([sys.executable, "-m", "SCons", "-Q", *argv], cwd=root, check=False).returncode
 
 
+def without_project(argv: list[str], root: Path) -> int:
+    """Do what a verb says that needs no designs, or no project at all; return the exit status."""
+    if argv[0] in FILES:
+        return about_files(argv[0], argv[1:])
+    return write_new(argv, root) if argv[0] == NEW else cache(argv, root)
+
+
 def about_files(verb: str, words: list[str]) -> int:
     """Do what a verb about files says; no project is needed. Return the exit status."""
     import importlib  # noqa: PLC0415 - not needed where there is nothing to do
@@ -132,6 +138,25 @@ def about_files(verb: str, words: list[str]) -> int:
     module = importlib.import_module("aiebuild.verify" if verb == "verify" else "aiebuild.inspect.__main__")
     status: int = module.main(words, prog=f"aiebuild {verb}")
     return status
+
+
+def cache(argv: list[str], root: Path) -> int:
+    """Print what the build folder holds, or make it smaller; return 0."""
+    from aiebuild import cache, options  # noqa: PLC0415 - not needed where there is nothing to do
+    from aiebuild.errors import OptionError  # noqa: PLC0415 - the same
+
+    unknown = [word for word in argv[1:] if word != JSON and word.partition("=")[0] not in {"prune", "build_dir"}]
+    if unknown:
+        raise OptionError(f"{unknown[0]!r} means nothing for cache", hint=f"prune=SIZE, build_dir=DIR, {JSON}")
+    request = options.understand(_pairs(argv), command=CACHE)
+    said = request.get("build_dir")
+    as_json = JSON in argv
+    sys.stdout.write(cache.run(root / said, said, request.get("prune"), _warn, as_json=as_json))
+    return 0
+
+
+def _warn(text: str) -> None:
+    sys.stderr.write(f"{text}\n")
 
 
 def write_new(argv: list[str], root: Path) -> int:

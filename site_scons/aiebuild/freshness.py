@@ -241,7 +241,7 @@ def designs(pairs: list[tuple[str, str]]) -> list[str]:
     return sorted(name for name in os.listdir("designs") if os.path.exists(f"designs/{name}/design.yaml"))  # noqa: PTH110, PTH208 - see above
 
 
-SHARED = IGNORED | {"device", "toolchain", "mode", "build_dir", "cache", "trace"}
+SHARED = IGNORED | {"device", "toolchain", "mode", "build_dir", "trace"}
 """Words that mean something for all designs at once; any other one is a parameter, or a matter for SCons."""
 
 

@@ -55,7 +55,6 @@ OPTIONS = (
     Option("variant", "a named set of parameters of the contract"),
     Option("mode", "release: optimised; debug: -O1 -g, assertions kept", "release", MODES),
     Option("build_dir", "the folder that everything is built in", "build"),
-    Option("cache", "a folder of finished results, shared between builds; none when left out"),
     Option("run_timeout", "seconds that a run on the host may take; the contract's when left out"),
     Option("verbose", "1 shows the whole command of each step", "0", ("0", "1")),
     Option("peano_dir", "the folder of Peano (llvm-aie); found in the environment when left out"),
@@ -74,6 +73,7 @@ OPTIONS = (
     ),
     Option("prefix", "the folder that `install` puts a package's folder into", verbs={"install": ()}),
     Option("template", "what `new` starts from [elementwise]", "", TEMPLATES, verbs={"new": TEMPLATES}),
+    Option("prune", "the size that `cache` makes the build folder at most: 500M, 2G", verbs={"cache": ()}),
     Option("timing", "a file that gets a trace of the build, for Perfetto and Chrome's viewer"),
     Option("trace", "1 writes a trace of the host run, trace.json beside check.json", "0", ("0", "1")),
     Option("json", "a file that gets the answer of `list`, `describe`, `doctor`, `explain` or `graph` for programs"),
@@ -84,8 +84,8 @@ VERBS = (
     Verb("check", "build, and run and compare on the host, whatever arch was asked for"),
     Verb("package", "one file for other machines: artifacts, manifest, loader; of builds that are checked on the host"),
     Verb("install", "the files of a package, in a folder below prefix="),
-    Verb("list", "the designs of this project"),
-    Verb("describe", "a design's parameters, devices, variants and arguments"),
+    Verb("list", "the designs of this project, what they can be built for, and what is built"),
+    Verb("describe", "a design: parameters, arguments, kernels, variants, and commands to try"),
     Verb("explain", "which steps would run, and why; nothing is run"),
     Verb("graph", "the steps of the designs as a graph, with their states and times; nothing is run"),
     Verb("ide", "write the files of editors: VS Code's tasks and settings, and compile_commands.json for clangd"),
@@ -96,6 +96,7 @@ VERBS = (
 
 COMMANDS = (
     Verb("status", "whether the designs are up to date, asked of the file system alone"),
+    Verb("cache", "what the build folder holds, and its size; prune=SIZE takes out what was not used for longest"),
     Verb("verify", "whether packages are as they were made: verify FILE..."),
     Verb("inspect", "what an xclbin, insts, object, archive, manifest or package holds: inspect FILE..."),
 )
@@ -126,12 +127,13 @@ class Request:
         return tuple(dict.fromkeys(word for word in words if word))
 
 
-def understand(arguments: Iterable[tuple[str, str]], words: Iterable[str] = ()) -> Request:
+def understand(arguments: Iterable[tuple[str, str]], words: Iterable[str] = (), command: str = "") -> Request:
     """Return the request that a command line makes.
 
     Args:
         arguments: the `name=value` pairs, in order; names that are no options are parameters of a design.
         words: the other words: verbs, or files to build (which have a `/` or a `.` in them).
+        command: the verb of the command `aiebuild` alone that they are given to, if it is one.
 
     Raises:
         OptionError: for a value that is not among an option's choices, a name given twice with two values, or a
@@ -145,7 +147,7 @@ def understand(arguments: Iterable[tuple[str, str]], words: Iterable[str] = ()) 
     options = {option.name: _value(option, given.pop(option.name, option.default)) for option in OPTIONS}
     verbs, targets = _split(words)
     for option in OPTIONS:
-        _refuse_elsewhere(option, options[option.name], verbs)
+        _refuse_elsewhere(option, options[option.name], (*verbs, command))
     return Request(options, given, verbs, targets)
 
 
