@@ -127,9 +127,15 @@ class Project:
             SCons.Script.SetOption("clean", True)
         if "ide" in self.request.verbs:
             self._write_ide(names)
-        if EXPLAIN in self.request.verbs:
+        if PLANNING & set(self.request.verbs):
             self._read_recipes(names)
+            # SCons itself takes these over only after all recipes are read.
+            SCons.Util.set_hash_format("sha256")
+            self.env.fs.set_max_drift(-1)
+        if EXPLAIN in self.request.verbs:
             self._explain()
+        if "graph" in self.request.verbs:
+            self._graph(names)
         if not SCons.Script.GetOption("no_exec"):
             self.session.lock = lock.hold(self.session.state / "lock", report.note)
         self._read_recipes(names)
@@ -150,15 +156,28 @@ class Project:
     def _explain(self) -> None:
         from aiebuild.scons import explain  # noqa: PLC0415 - a build does not need it
 
-        # SCons itself takes these over only after all recipes are read.
-        SCons.Util.set_hash_format("sha256")
-        self.env.fs.set_max_drift(-1)
         found = [(design, explain.explain(design, self.session)) for design in self.session.designs]
         target = self.request.get("json")
         if target:
             write_atomically(target, explain.as_json(found, self.session))
         else:
             report.note("\n".join(explain.as_text(*one, self.session) for one in found))
+        SCons.Script.Exit(0)
+
+    def _graph(self, names: tuple[str, ...]) -> None:
+        """Write the graph: as JSON to the file that was named, else in the form that was asked for beside the build."""
+        from aiebuild.graphs import write  # noqa: PLC0415 - a build does not need it
+        from aiebuild.scons.graph import graph  # noqa: PLC0415 - the same
+
+        form = "json" if self.request.get("json") else self.request.get("format") or write.DEFAULT
+        write.require_form(form)
+        of = names[0] if len(names) == 1 else "designs"
+        title = f"{of}.{'.'.join(self._arches())}"
+        target = self.request.get("json") or f"{self.session.build_dir}/graph/{title}{write.SUFFIXES[form]}"
+        found = graph(self.session, title)
+        write_atomically(target, write.written(found, form))
+        if not self.request.get("json"):
+            report.note(f"{title}: {len(found.nodes)} nodes, {len(found.edges)} edges, in {target}")
         SCons.Script.Exit(0)
 
     def _write_ide(self, names: tuple[str, ...]) -> None:
