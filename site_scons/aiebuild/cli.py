@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 JSON = "--json"
 ANSWERS = ("list", "describe")
 GRAPH = "graph"
+COMPLETE, COMPLETION = "--complete", "completion"
 NO_PROGRESS = "--no-progress"
 STATUS = "status"
 EXPLAIN = "explain"
@@ -38,6 +39,8 @@ def main() -> int:
     from aiebuild.errors import AieBuildError  # noqa: PLC0415 - the same
 
     try:
+        if argv[:1] in ([COMPLETE], [COMPLETION]):
+            return completion(argv, Path.cwd())
         return run(argv, Path.cwd())
     except AieBuildError as error:
         sys.stderr.write(f"{error}\n")
@@ -93,7 +96,8 @@ def run(argv: list[str], root: Path) -> int:
     from aiebuild.errors import OptionError  # noqa: PLC0415 - the same
 
     if not argv or argv[0] in {"-h", "--help", "help"}:
-        sys.stdout.write("aiebuild VERB [name=value ...] [-jN] [--json]\n" + options.help_text())
+        own = "\nOnly with aiebuild: status, and completion bash|zsh|fish\n"
+        sys.stdout.write("aiebuild VERB [name=value ...] [-jN] [--json]\n" + options.help_text() + own)
         return 0
     if argv == ["--version"]:
         sys.stdout.write(f"aiebuild {__version__}\n")
@@ -161,6 +165,19 @@ def doctor(request: Request, *, as_json: bool) -> int:
     named = {name: request.get(name) for name in options.PLACES if request.get(name)}
     found = inspect(Places(current(), tuple(sys.path), sys.executable, named), request.get("aiecc_dialect"))
     sys.stdout.write(json.dumps(found.to_json(), indent=1) + "\n" if as_json else found.text() + "\n")
+    return 0
+
+
+def completion(argv: list[str], root: Path) -> int:
+    """Print the completion script of a shell, or, for that script, what may follow in a command line."""
+    from aiebuild import completion as shells  # noqa: PLC0415 - not needed where there is nothing to do
+
+    if argv[0] == COMPLETION:
+        sys.stdout.write(shells.script(argv[1] if len(argv) > 1 else ""))
+        return 0
+    command, current, *words = (*argv[1:], "", "")[: max(len(argv) - 1, 2)]
+    for candidate in shells.complete(command, current, words, root):
+        sys.stdout.write(f"{candidate}\n")
     return 0
 
 
