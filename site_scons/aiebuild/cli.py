@@ -96,8 +96,7 @@ def run(argv: list[str], root: Path) -> int:
     from aiebuild.errors import OptionError  # noqa: PLC0415 - the same
 
     if not argv or argv[0] in {"-h", "--help", "help"}:
-        own = "\nOnly with aiebuild: status, and completion bash|zsh|fish\n"
-        sys.stdout.write("aiebuild VERB [name=value ...] [-jN] [--json]\n" + options.help_text() + own)
+        sys.stdout.write("aiebuild VERB [name=value ...] [-jN] [--json]\n" + options.help_text())
         return 0
     if argv == ["--version"]:
         sys.stdout.write(f"aiebuild {__version__}\n")

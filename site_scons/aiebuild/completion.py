@@ -26,14 +26,6 @@ FILES = ":files"
 PATHS = (*options.PLACES, "json", "timing", "build_dir", "cache", "prefix")
 """Options whose value is a file or folder."""
 
-OWN_VERBS = {
-    "status": "whether builds are up to date",
-    "completion": "the completion script of a shell",
-    "verify": "check a package",
-    "inspect": "what is in a file",
-}
-"""Verbs that the command `aiebuild` has beside those of the table."""
-
 SCONS_FLAGS = {
     "-c": "remove what was built",
     "-h": "every option",
@@ -159,9 +151,8 @@ def _starting(start: str, candidates: Iterable[Candidate]) -> list[Candidate]:
 def _verbs(line: Line) -> Iterator[Candidate]:
     if line.verb:
         return
-    known = {verb.name: verb.help for verb in options.VERBS}
-    for name, text in {**known, **(OWN_VERBS if line.is_own else {})}.items():
-        yield Candidate(name, text)
+    for verb in (*options.VERBS, *(options.COMMANDS if line.is_own else ())):
+        yield Candidate(verb.name, verb.help)
 
 
 def _names(line: Line) -> Iterator[Candidate]:
@@ -172,7 +163,7 @@ def _names(line: Line) -> Iterator[Candidate]:
                 if parameter.name not in line.given:
                     yield Candidate(f"{parameter.name}=", parameter.help)
     for option in options.OPTIONS:
-        if option.name not in line.given:
+        if option.name not in line.given and (not option.verbs or line.verb in option.verbs):
             yield Candidate(f"{option.name}=", option.help)
 
 
@@ -204,7 +195,7 @@ def _choices(line: Line, name: str) -> Iterator[Candidate]:
             for variant in each.variants
         )
     elif option := next((option for option in options.OPTIONS if option.name == name), None):
-        yield from map(Candidate, option.choices)
+        yield from map(Candidate, option.verbs.get(line.verb) or option.choices)
     else:
         yield from _of_parameter(line, name)
 

@@ -73,6 +73,9 @@ def words(root: Path, line: str, command: str = "scons") -> list[str]:
         ("design=one M=", ["M=64"]),
         ("design=one M=8 M", []),
         ("design=nothing kind=", []),
+        ("graph format=", [f"format={form}" for form in options.GRAPHS]),
+        ("package form", ["format="]),
+        ("build form", []),
         ("json=", [completion.FILES]),
         ("--no", ["--no-progress"]),
         ("nonsense=", []),
@@ -84,7 +87,8 @@ def test_designs_parameters_and_choices_are_known(root: Path, line: str, expecte
 
 def test_every_option_and_verb_may_follow(root: Path) -> None:
     found = words(root, "")
-    assert {f"{option.name}=" for option in options.OPTIONS} | {verb.name for verb in options.VERBS} == set(found)
+    of_all = {f"{option.name}=" for option in options.OPTIONS if not option.verbs}
+    assert of_all | {verb.name for verb in options.VERBS} == set(found)
     assert set(found) < set(words(root, "", "/usr/bin/aiebuild"))
 
 
