@@ -6,6 +6,7 @@ options, never at SCons.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -52,9 +53,14 @@ class Candidate:
     word: str
     help: str = ""
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether a shell takes the word as it stands: a folder's name may be `$(...)`."""
+        return re.fullmatch(r"[\w.,=+:/@%-]+", self.word, re.ASCII) is not None
+
     def __str__(self) -> str:
-        """Return the line that the scripts read."""
-        return f"{self.word}\t{' '.join(self.help.split())}"
+        """Return the line that the scripts read; what a terminal would take for a command is left out."""
+        return f"{self.word}\t{''.join(letter for letter in ' '.join(self.help.split()) if letter.isprintable())}"
 
 
 def script(shell: str) -> str:
@@ -69,6 +75,10 @@ def script(shell: str) -> str:
     return (SCRIPTS / f"aiebuild.{shell}").read_text(encoding="utf-8")
 
 
+FEW = 40
+"""Designs up to which all contracts are read for an answer; with more of them it would come late."""
+
+
 def complete(command: str, current: str, words: Sequence[str], root: Path) -> list[Candidate]:
     """Return what the word that is being typed may become; nothing outside of a project.
 
@@ -78,6 +88,10 @@ def complete(command: str, current: str, words: Sequence[str], root: Path) -> li
         words: those before it, without the command.
         root: the current folder.
     """
+    return [each for each in _complete(command, current, words, root) if each.is_plain]
+
+
+def _complete(command: str, current: str, words: Sequence[str], root: Path) -> list[Candidate]:
     is_own = Path(command).name == "aiebuild"
     line = Line(words, root, is_own=is_own)
     if line.verb in {"verify", "inspect"} and is_own:
@@ -133,6 +147,8 @@ class Line:
     @property
     def possible_arches(self) -> list[str]:
         """What the designs can be built for."""
+        if not self.given.get("design") and len(contract.find(self.root)) > FEW:
+            return list(options.ARCHES)
         own = {devices.find(device).arch for each in self.contracts for device in each.devices}
         return [arch for arch in options.ARCHES if arch == "host" or arch in own]
 
@@ -182,8 +198,10 @@ def _values(line: Line, name: str, value: str) -> list[Candidate]:
 def _choices(line: Line, name: str) -> Iterator[Candidate]:
     if name == "design":
         # All of them: the ones that are named so far are no choice any more.
-        every = Line([], line.root, is_own=line.is_own)
-        yield from (Candidate(each.name, each.description) for each in every.contracts)
+        found = contract.find(line.root)
+        every = Line([], line.root, is_own=line.is_own).contracts if len(found) <= FEW else []
+        about = {each.name: each.description for each in every}
+        yield from (Candidate(name, about.get(name, "")) for name in found)
     elif name == "arch":
         yield from map(Candidate, line.possible_arches)
     elif name == "device":

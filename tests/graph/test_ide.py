@@ -69,7 +69,10 @@ def test_files_are_written_once_with_the_commands_that_builds_run(project: Proje
     assert {entry["directory"] for entry in database(project)} == {str(project.root)}
     _check_guide(project)
     project.build("ide", "arch=aie2p,host", "design=one")
-    assert [entry["output"].split("/")[1] for entry in database(project)] == ["aie2p", "host"]
+    found = [(entry["file"], entry["output"].split("/")[1]) for entry in database(project)]
+    assert found == [(f"kernels/{name}.cc", arch) for arch in ("aie2p", "host") for name in ("one", "two")]
+    assert project.build("-n", "ide").out.count(": would be written") == 1
+    assert [entry["output"].split("/")[1] for entry in database(project)].count("aie2p") == 2
 
 
 def _check_guide(project: Project) -> None:

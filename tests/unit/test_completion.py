@@ -55,9 +55,9 @@ def words(root: Path, line: str, command: str = "scons") -> list[str]:
     [
         ("des", ["describe", "design="]),
         ("check gra", []),
-        ("design=", ["design=one", "design=other"]),
+        ("design=", ["design=one", "design=other", "design=wrong"]),
         ("design=o", ["design=one", "design=other"]),
-        ("design=one,", ["design=one,other"]),
+        ("design=one,", ["design=one,other", "design=one,wrong"]),
         ("design=one,ot", ["design=one,other"]),
         ("arch=", ["arch=host", "arch=aie2", "arch=aie2p"]),
         ("design=one arch=", ["arch=host", "arch=aie2"]),

@@ -15,6 +15,7 @@ STATES = {
     "source": "a file of yours",
     "fresh": "up to date",
     "stale": "will run",
+    "foreign": "made by another builder",
     "perhaps": "may run, after steps before it",
 }
 """What a node can be, and what that means to people."""

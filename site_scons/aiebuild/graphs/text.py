@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from aiebuild.graphs.graph import Edge, Graph, Node
 
-COLOURS = {"source": "#e8e8e8", "fresh": "#cfe8cf", "stale": "#f6c9c4", "perhaps": "#f9e4b4"}
+COLOURS = {"source": "#e8e8e8", "fresh": "#cfe8cf", "stale": "#f6c9c4", "foreign": "#d9dff0", "perhaps": "#f9e4b4"}
 """The fill of a node by its state."""
 
 

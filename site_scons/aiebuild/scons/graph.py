@@ -71,7 +71,8 @@ class _Walk:
             if before != name:
                 self.edges.append(Edge(before, name, str(child)))
         if name not in self.found:
-            self.found[name] = _Found(name, name, "source") if step is None else self._step(step)
+            kind = "foreign" if node.has_builder() else "source"
+            self.found[name] = _Found(name, name, kind) if step is None else self._step(step)
         self.found[name].designs[self.design] = None
         return name
 
