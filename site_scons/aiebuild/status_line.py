@@ -166,7 +166,7 @@ class Counts:
         self._seen: set[str] = set()
         self._running: dict[str, str] = {}
         self._failed: set[str] = set()
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
 
     def see(self, step: str) -> None:
         """Note that a step has its turn; one that is up to date is done with that."""
