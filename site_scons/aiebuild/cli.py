@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 JSON = "--json"
 ANSWERS = ("list", "describe")
+GRAPH = "graph"
+COMPLETE, COMPLETION = "--complete", "completion"
 NO_PROGRESS = "--no-progress"
 STATUS = "status"
 EXPLAIN = "explain"
@@ -39,6 +41,8 @@ def main() -> int:
     from aiebuild.errors import AieBuildError  # noqa: PLC0415 - the same
 
     try:
+        if argv[:1] in ([COMPLETE], [COMPLETION]):
+            return completion(argv, Path.cwd())
         return run(argv, Path.cwd())
     except AieBuildError as error:
         sys.stderr.write(f"{error}\n")
@@ -115,10 +119,12 @@ def run(argv: list[str], root: Path) -> int:
         return answer(request, root, as_json=JSON in argv)
     if request.verbs == ("doctor",):
         return doctor(request, as_json=JSON in argv)
+    if request.verbs == (GRAPH,) and (JSON in argv or request.get("format")):
+        return graph(argv, "json" if JSON in argv else request.get("format"), root)
     if JSON in argv:
         if request.verbs == (EXPLAIN,):
             return explain(argv, root)
-        raise OptionError(f"{JSON} goes with {', '.join((*ANSWERS, 'doctor', EXPLAIN, STATUS))}")
+        raise OptionError(f"{JSON} goes with {', '.join((*ANSWERS, 'doctor', EXPLAIN, GRAPH, STATUS))}")
     import subprocess  # noqa: PLC0415 - the same
 
     return subprocess.run([sys.executable, "-m", "SCons", "-Q", *argv], cwd=root, check=False).returncode
@@ -207,18 +213,48 @@ def doctor(request: Request, *, as_json: bool) -> int:
     return 0
 
 
+def completion(argv: list[str], root: Path) -> int:
+    """Print the completion script of a shell, or, for that script, what may follow in a command line."""
+    from aiebuild import completion as shells  # noqa: PLC0415 - not needed where there is nothing to do
+
+    if argv[0] == COMPLETION:
+        sys.stdout.write(shells.script(argv[1] if len(argv) > 1 else ""))
+        return 0
+    command, current, *words = (*argv[1:], "", "")[: max(len(argv) - 1, 2)]
+    for candidate in shells.complete(command, current, words, root):
+        sys.stdout.write(f"{candidate}\n")
+    return 0
+
+
 def explain(argv: list[str], root: Path) -> int:
     """Print as JSON which steps would run, and why; return SCons's exit status."""
+    status, said = _asked(argv, root)
+    sys.stdout.write(said)
+    return status
+
+
+def graph(argv: list[str], form: str, root: Path) -> int:
+    """Print the graph of the designs that are asked for, in one of its forms; return SCons's exit status."""
+    from aiebuild.graphs import write  # noqa: PLC0415 - not needed where there is nothing to do
+    from aiebuild.graphs.graph import Graph  # noqa: PLC0415 - the same
+
+    write.require_form(form)
+    status, said = _asked(argv, root)
+    if said:
+        sys.stdout.write(write.written(Graph.from_json(said), form))
+    return status
+
+
+def _asked(argv: list[str], root: Path) -> tuple[int, str]:
+    """Run SCons for an answer to programs; return its exit status and the answer, empty where there is none."""
     import subprocess  # noqa: PLC0415 - not needed where there is nothing to do
     import tempfile  # noqa: PLC0415 - the same
     from pathlib import Path as RealPath  # noqa: PLC0415 - the same
 
     with tempfile.TemporaryDirectory(prefix="aiebuild-") as folder:
         # SCons and the tools print on standard output: the answer takes another way.
-        answer = RealPath(folder) / "explain.json"
+        answer = RealPath(folder) / "answer.json"
         words = [word for word in argv if word != JSON]
         command = [sys.executable, "-m", "SCons", "-Q", *words, f"json={answer}"]
         done = subprocess.run(command, cwd=root, check=False, stdout=sys.stderr)
-        if answer.is_file():
-            sys.stdout.write(answer.read_text(encoding="utf-8"))
-    return done.returncode
+        return done.returncode, answer.read_text(encoding="utf-8") if answer.is_file() else ""

@@ -97,6 +97,7 @@ VERBS = (
 COMMANDS = (
     Verb("status", "whether the designs are up to date, asked of the file system alone"),
     Verb("cache", "what the build folder holds, and its size; prune=SIZE takes out what was not used for longest"),
+    Verb("completion", "the completion script of a shell: completion bash, zsh or fish"),
     Verb("verify", "whether packages are as they were made: verify FILE..."),
     Verb("inspect", "what an xclbin, insts, object, archive, manifest or package holds: inspect FILE..."),
 )

@@ -21,6 +21,9 @@ CLEAR = "\r\033[K"
 NARROWEST = 10
 """Columns below which nothing is shown."""
 
+USUAL = 80
+"""Columns of a terminal that does not say how many it has."""
+
 
 class StatusLine:
     """The line, on the terminal of one stream.
@@ -120,9 +123,9 @@ class _Above:
 
 def _columns(stream: TextIO) -> int:
     try:
-        return os.get_terminal_size(stream.fileno()).columns
+        return os.get_terminal_size(stream.fileno()).columns or USUAL
     except (OSError, ValueError):
-        return 80
+        return USUAL
 
 
 def fitted(text: str, columns: int) -> str:
@@ -163,7 +166,7 @@ class Counts:
         self._seen: set[str] = set()
         self._running: dict[str, str] = {}
         self._failed: set[str] = set()
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
 
     def see(self, step: str) -> None:
         """Note that a step has its turn; one that is up to date is done with that."""

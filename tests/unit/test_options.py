@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -22,6 +23,22 @@ def test_every_option_and_verb_is_in_the_help() -> None:
         assert option.help in said
     for verb in options.VERBS:
         assert f"  {verb.name} " in said
+
+
+GUIDES = (REPOSITORY / "docs/guides/editors.md", REPOSITORY / "docs/guides/seeing-a-build.md", REPOSITORY / "README.md")
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.stem)
+def test_commands_of_the_guides_are_understood(guide: Path) -> None:
+    found = re.findall(r"(?:^|`|\$ )(?:scons|aiebuild) ([^`#|\n]+)", guide.read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(found) >= 3
+    for command in found:
+        words = [word for word in command.split() if not word.startswith("-")]
+        if words[:1] in [[verb.name] for verb in options.COMMANDS]:
+            continue
+        pairs = [(name, value) for name, equals, value in (word.partition("=") for word in words) if equals]
+        request = options.understand(pairs, [word for word in words if "=" not in word])
+        assert not request.parameters or request.get("design"), command
 
 
 def test_every_choice_that_is_a_default_is_a_choice() -> None:

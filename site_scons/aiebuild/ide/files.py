@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def update(root: Path, file: str, change: Callable[[str], str]) -> bool:
+def update(root: Path, file: str, change: Callable[[str], str], *, writes: bool = True) -> bool:
     """Write what `change` makes of a file's text, empty where there is none; return whether that is something new.
 
     A file that a link leads to is changed where it is, and keeps its mode.
@@ -28,6 +28,8 @@ def update(root: Path, file: str, change: Callable[[str], str]) -> bool:
         after = change(before)
         if after == before:
             return False
+        if not writes:
+            return True
         mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
         write_atomically(path, after)
         if mode is not None:

@@ -27,8 +27,9 @@ COPY = ".vscode/aiebuild.design.schema.json"
 class Writer:
     """Writes one file after the other, and keeps what there is to say."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, *, writes: bool = True) -> None:
         self._session = session
+        self._writes = writes
         self.said: list[str] = []
         self.errors: list[AieBuildError] = []
 
@@ -77,11 +78,12 @@ class Writer:
 
     def _update(self, file: str, change: Callable[[str], str]) -> None:
         try:
-            changed = files.update(self._session.root, file, change)
+            changed = files.update(self._session.root, file, change, writes=self._writes)
         except AieBuildError as error:
             self.errors.append(error)
             return
-        self.said.append(f"{file}: {'written' if changed else 'up to date'}")
+        done = "written" if self._writes else "would be written"
+        self.said.append(f"{file}: {done if changed else 'up to date'}")
 
 
 def command(root: Path) -> tuple[str, ...]:

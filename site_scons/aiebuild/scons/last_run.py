@@ -50,7 +50,7 @@ class Watch:
         step, _, _, started = self._ran
         self._session.ran.append(Ran(*self._ran, (ended - started) / 1e9, status))
         if status == 0:
-            step_memory.keep(step, self._session.state)
+            step_memory.keep(step, self._session.state, (ended - started) / 1e9)
 
 
 def file_of(design: DesignNodes) -> str:

@@ -96,6 +96,7 @@ class Project:
         self.seen: dict[tuple[str, str], Seen] = {}
         self.contracts = contract.find(root)
         set_up_scons()
+        self.writes = not SCons.Script.GetOption("no_exec")
         if PLANNING & set(request.verbs):
             SCons.Script.SetOption("no_exec", True)
         check_build_dir(request.get("build_dir"), root)
@@ -128,11 +129,8 @@ class Project:
             self._answer(names)
         if "clean" in self.request.verbs:
             SCons.Script.SetOption("clean", True)
-        if "ide" in self.request.verbs:
-            self._write_ide(names)
-        if EXPLAIN in self.request.verbs:
-            self._read_recipes(names)
-            self._explain()
+        if PLANNING & set(self.request.verbs):
+            self._answer_from_the_graph(names)
         if not SCons.Script.GetOption("no_exec"):
             self.session.lock = lock.hold(self.session.state / "lock", report.note)
         self._read_recipes(names)
@@ -150,40 +148,11 @@ class Project:
                 if (name, arch) not in self.fresh:
                     self._read_recipe(name, arch)
 
-    def _explain(self) -> None:
-        from aiebuild.scons import explain  # noqa: PLC0415 - a build does not need it
+    def _answer_from_the_graph(self, names: tuple[str, ...]) -> None:
+        from aiebuild.scons import planning  # noqa: PLC0415 - a build does not need it
 
-        # SCons itself takes these over only after all recipes are read.
-        SCons.Util.set_hash_format("sha256")
-        self.env.fs.set_max_drift(-1)
-        found = [(design, explain.explain(design, self.session)) for design in self.session.designs]
-        target = self.request.get("json")
-        if target:
-            write_atomically(target, explain.as_json(found, self.session))
-        else:
-            report.note("\n".join(explain.as_text(*one, self.session) for one in found))
-        SCons.Script.Exit(0)
-
-    def _write_ide(self, names: tuple[str, ...]) -> None:
-        """Write the files of editors; a design that is wrong is left out, and said."""
-        from aiebuild.ide.tasks import arches  # noqa: PLC0415 - a build does not need it
-        from aiebuild.scons.ide import Writer  # noqa: PLC0415 - the same
-
-        writer = Writer(self.session)
-        contracts = []
-        for name in self.contracts:
-            with writer.leaving_out(name):
-                contracts.append(self._contract(name))
-        for known in contracts:
-            for arch in self._arches():
-                if known.name in names and arch in arches(known):
-                    with writer.leaving_out(known.name):
-                        self._read_recipe(known.name, arch)
-        writer.write(contracts, self._arches())
-        report.note("\n".join(writer.said))
-        for error in writer.errors:
-            report.tell_error(error)
-        SCons.Script.Exit(2 if writer.errors else 0)
+        verb = next(verb for verb in self.request.verbs if verb in PLANNING)
+        SCons.Script.Exit({EXPLAIN: planning.explain, "graph": planning.graph, "ide": planning.ide}[verb](self, names))
 
     def _remember_at_exit(self) -> None:
         """Record what was built, once all of it is, so that the next start can do without SCons's graph."""

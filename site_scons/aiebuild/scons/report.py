@@ -12,6 +12,7 @@ import SCons.Script
 
 from aiebuild import timing
 from aiebuild.environment import current, wants_colour
+from aiebuild.errors import OptionError
 from aiebuild.files import write_atomically
 from aiebuild.scons import last_run
 
@@ -115,9 +116,12 @@ def _write_timing(session: Session) -> None:
     reading = timing.Span("read the recipes", session.started_at, (ended - session.started_at) / 1e9)
     designs = [f"{design.name} ({design.output})" for design in session.designs]
     try:
+        timing.require_writable(session.timing)
         write_atomically(session.timing, timing.text(reading, _spans(session), {"designs": designs}))
     except OSError as error:
         tell(f"error: timing={session.timing} cannot be written: {error.strerror}\n")
+    except OptionError as error:
+        tell_error(error)
 
 
 def _last_line(session: Session) -> str:

@@ -28,32 +28,38 @@ DIGEST = 64
 
 @dataclass(frozen=True)
 class Remembered:
-    """A step's signature as text, the program that it ran, whether that was a part of aiebuild, and when (ns)."""
+    """A step's signature as text, the program that it ran, whether that was a part of aiebuild, and when (ns).
+
+    `seconds` is how long it took; None where that was not kept.
+    """
 
     signature: str
     program: str
     is_own: bool
     at: int
+    seconds: float | None = None
 
 
-def as_it_is(step: Step) -> Remembered:
+def as_it_is(step: Step, seconds: float | None = None) -> Remembered:
     """Return a step as it would be remembered now."""
     first = step.commands[0] if step.commands else ("",)
-    return Remembered(step.signature, first[0], first[1:2] == ("-m",), time.time_ns())
+    return Remembered(step.signature, first[0], first[1:2] == ("-m",), time.time_ns(), seconds)
 
 
-def keep(step: Step, state: Path) -> None:
+def keep(step: Step, state: Path, seconds: float) -> None:
     """Remember a step that has just run."""
     file = _file(step.outputs[0], state)
     file.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(file, json.dumps(asdict(as_it_is(step)), separators=(",", ":")))
+    write_atomically(file, json.dumps(asdict(as_it_is(step, round(seconds, 4))), separators=(",", ":")))
 
 
 def recall(output: str, state: Path) -> Remembered | None:
     """Return what is remembered of the step whose first output this is, None where that is nothing."""
     try:
         said = json.loads(_file(output, state).read_bytes())
-        return Remembered(str(said["signature"]), str(said["program"]), bool(said["is_own"]), int(said["at"]))
+        seconds = said.get("seconds")
+        took = float(seconds) if seconds is not None else None
+        return Remembered(str(said["signature"]), str(said["program"]), bool(said["is_own"]), int(said["at"]), took)
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
