@@ -47,6 +47,11 @@ def main() -> int:
     except AieBuildError as error:
         sys.stderr.write(f"{error}\n")
         return 2
+    except OSError as error:
+        if error.filename is None:
+            raise
+        sys.stderr.write(f"{error.filename}: error: {error.strerror}\n")
+        return 2
 
 
 def _pairs(argv: list[str]) -> list[tuple[str, str]]:

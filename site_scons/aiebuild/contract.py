@@ -38,6 +38,7 @@ _READERS = (
     "expression_tree.py",
 )
 
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,59}")
 _INT = re.compile(r"[+-]?(?:0|[1-9][0-9]{0,38}|0[xX][0-9a-fA-F]{1,32})")
 _FLOAT = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
 _BOOL = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
@@ -294,8 +295,13 @@ def load(path: Path, *, cache: Path | None = None, reserved: frozenset[str] = fr
         reserved: names that the command line has a meaning for, so that no parameter can have them.
 
     Raises:
-        ContractError: the file is missing or wrong: each fault with its line (`ContractErrors` if several).
+        ContractError: the folder's name is none, or the file is missing or wrong: each fault with its line
+            (`ContractErrors` if several).
     """
+    name = path.absolute().parent.name
+    if not _NAME.fullmatch(name):
+        hint = "letters, digits and _ . + -, beginning with a letter, a digit or _; 60 at most"
+        raise ContractError(f"the folder's name {name!r} cannot be the name of a design", Location(str(path)), hint)
     try:
         content = path.read_bytes()
     except OSError as error:

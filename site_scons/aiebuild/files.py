@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 from pathlib import Path
@@ -29,6 +30,17 @@ def write_atomically(path: str | os.PathLike[str], data: bytes | str) -> None:
         aside.replace(target)
     finally:
         aside.unlink(missing_ok=True)
+
+
+def read_regular(path: Path) -> bytes:
+    """Return the content of a file that is one: devices and pipes may never end.
+
+    Raises:
+        OSError: it cannot be read, or is something else.
+    """
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise OSError(errno.EINVAL, "this is a device or a pipe, not a file", str(path))
+    return path.read_bytes()
 
 
 def project_path(path: str | os.PathLike[str]) -> str:

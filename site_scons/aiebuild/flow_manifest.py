@@ -115,6 +115,7 @@ def plan_manifest(plan: DesignPlan, tool: PythonTool, made: Made, build_dir: str
         parameters=values,
         derived=derived,
         configuration=plan.configuration,
+        recipe=str(said["design"]),
         arguments=plan.meanings,
         objects=tuple(replace(item, sources=tuple(map(_shown, item.sources))) for item in made.objects),
         tools=made.tools,

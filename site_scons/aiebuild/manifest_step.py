@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import re
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 _KEYS = frozenset(
     {
         *("design", "version", "description", "arch", "device", "toolchain", "mode", "variant", "parameters"),
-        *("derived", "configuration", "arguments", "objects", "tools", "inputs", "outputs"),
+        *("derived", "configuration", "recipe", "arguments", "objects", "tools", "inputs", "outputs"),
     }
 )
 _MASKS: Mapping[str, Callable[[bytes, str], bytes]] = {"xclbin": xclbin.masked, "pdi": xclbin.masked_image}
@@ -68,6 +69,7 @@ class Request:
     """What is known when a build is planned.
 
     Attributes:
+        recipe: the design whose recipe it is of, which is what its run calls it; `design` itself when left out.
         arguments: names and meanings of the runtime sequences' arguments, in their order.
         inputs: the project's files, relative to it.
         outputs: what the manifest is about; each file's own name must be another one.
@@ -86,6 +88,7 @@ class Request:
     parameters: Mapping[str, bool | int | float | str] = field(default_factory=dict)
     derived: Mapping[str, bool | int | float | str] = field(default_factory=dict)
     configuration: str = ""
+    recipe: str = ""
     arguments: Mapping[str, str] = field(default_factory=dict)
     objects: tuple[Object, ...] = ()
     tools: tuple[Tool, ...] = ()
@@ -196,7 +199,7 @@ def read_check(text: str, request: Request, file: str) -> Check:
         found = Check("host", device, bool(record["ok"]), outputs)
     except (ValueError, KeyError, TypeError):
         raise ManifestError("this is not the result of a check", Location(file)) from None
-    if (design, device) != (request.design, request.device):
+    if (design, device) != (request.recipe or request.design, request.device):
         message = f"this is the check of {design} for {device}, not of {request.design} for {request.device}"
         raise ManifestError(message, Location(file))
     return found
@@ -239,8 +242,12 @@ def refuse_machine(made: Manifest, root: str) -> None:
     Raises:
         ManifestError: with the text that does.
     """
+    # Alone, after an option (`-I/src`), or in a list: `lib/src/a.cc` in a project at `/src` is none.
+    place = re.compile(
+        rf"""(?:^|^-[A-Za-z]|^-(?:isystem|iquote|idirafter)|[\s=:,;"'(]){re.escape(root)}(?:$|[/\s:,;"')])"""
+    )
     for text in _texts(made.to_record()):
-        if root != "/" and root in text:
+        if root != "/" and place.search(text):
             hint = "give flags and files relative to the project"
             raise ManifestError(f"the manifest would hold a path of this machine: {text!r}", hint=hint)
 

@@ -290,6 +290,8 @@ class Design:
     where: Location | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
+        if self.name:
+            _check_name("Design", self.name, self.where)
         if not MLIR_FILE.search(self.mlir):
             hint = "a template <name>.mlir.j2, plain MLIR <name>.mlir, or Python <name>.py or <name>.py:function"
             raise RecipeError(f"Design cannot read MLIR from {self.mlir!r}", self.where, hint)

@@ -84,6 +84,7 @@ def plan(name: str, template: str, root: Path) -> New:
     texts = {path.relative_to(top).as_posix(): path.read_text(encoding="utf-8") for path in _files(top)}
     files = {path.replace(_PLACEHOLDER, name): text.replace(_PLACEHOLDER, name) for path, text in texts.items()}
     for path in sorted(files):
+        _refuse_place(root, path)
         if (root / path).exists() or (root / path).is_symlink():
             raise OptionError("this file is there already", Location(path), "nothing was written; choose another name")
     project = {
@@ -104,6 +105,13 @@ def note_on(root: Path) -> str:
 
 def _files(top: Path) -> list[Path]:
     return sorted(path for path in top.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+
+
+def _refuse_place(root: Path, path: str) -> None:
+    """Refuse a path that goes through something that is no folder."""
+    for above in Path(path).parents:
+        if (root / above).exists() and not (root / above).is_dir():
+            raise OptionError("this is a file, and the design would go below it", Location(str(above)), "move it away")
 
 
 def _refuse_name(name: str) -> None:

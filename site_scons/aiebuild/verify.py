@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from aiebuild import manifest, package_archive
 from aiebuild.errors import AieBuildError, Location
+from aiebuild.files import read_regular
 from aiebuild.manifest import ManifestError
 from aiebuild.package import LICENSE, LOADER, README, output_problems
 from aiebuild.package_archive import VerifyError, VerifyErrors
@@ -48,7 +49,7 @@ def verify(path: Path) -> Package:
         VerifyErrors: with a message for each thing that is wrong.
     """
     try:
-        content = path.read_bytes()
+        content = read_regular(path)
     except OSError as error:
         message = f"cannot be read: {error.strerror or error}"
         raise VerifyErrors([VerifyError(message, Location(str(path)))]) from None

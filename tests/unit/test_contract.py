@@ -39,6 +39,11 @@ generator: {options: {M: -M, device: --device=}, devices: {npu2_1col: npu2}, out
 """
 
 
+VERSION = (
+    'The design\'s own version, for its manifest and package, for example 1.0.0. Two numbers alone need quotes: "1.0".'
+)
+
+
 @pytest.fixture(autouse=True)
 def _in_a_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -116,6 +121,14 @@ def test_most_of_a_contract_can_be_left_out() -> None:
             ],
         ),
         (minimal("Version: '1'"), ["3: unknown key 'Version' | did you mean 'version'?"]),
+        (
+            minimal("version: 1.0 beta"),
+            [f"3: '1.0 beta' cannot be a name | {VERSION}"],
+        ),
+        (
+            minimal("version: ../x"),
+            [f"3: '../x' cannot be a name | {VERSION}"],
+        ),
         (minimal("version: 1.0"), ["3: 'version' must be a string, not the number 1.0 | write it in quotes"]),
         (minimal("parameters: [M]"), ["3: 'parameters' must be a mapping, not a list"]),
         (minimal("run_timeout: 0"), ["3: 'run_timeout' must be greater than 0, not the number 0"]),
@@ -459,3 +472,9 @@ def test_whatever_the_file_says_it_is_read_or_refused_with_a_line(value: object,
         contract = None
         place = error.where
     assert contract is not None or (place is not None and place.line)
+
+
+def test_the_folders_name_must_be_one_for_a_design() -> None:
+    for name in ("my design", "-x", "a,b", "x" * 61):
+        with pytest.raises(ContractError, match="cannot be the name of a design"):
+            load(write(MATMUL, name))

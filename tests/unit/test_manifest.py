@@ -208,6 +208,28 @@ def test_a_path_of_the_machine_is_refused() -> None:
         refuse_machine(made, "/home/me/project")
 
 
+@pytest.mark.parametrize(
+    ("text", "refused"),
+    [
+        ("/src/a.h", True),
+        ("-I/src", True),
+        ("-isystem/src/x", True),
+        ("--sysroot=/src", True),
+        ("x:/src", True),
+        ("lib/src/a.cc", False),
+        ("-Ilib/src", False),
+        ("/src2/a.h", False),
+    ],
+)
+def test_a_path_of_the_machine_is_told_from_one_of_the_project(text: str, refused: bool) -> None:
+    made = replace(npu().manifest, description=text)
+    if not refused:
+        refuse_machine(made, "/src")
+        return
+    with pytest.raises(ManifestError, match="a path of this machine"):
+        refuse_machine(made, "/src")
+
+
 def test_the_check_must_be_the_designs_own() -> None:
     request = Request("matmul", "aie2", "npu1_1col", ())
     said = {"design": "matmul", "device": "npu1_1col", "ok": True, "sequences": []}
@@ -217,6 +239,9 @@ def test_the_check_must_be_the_designs_own() -> None:
             read_check(json.dumps({**said, **changes}), request, "check.json")
     with pytest.raises(ManifestError, match="this is not the result of a check"):
         read_check("{}", request, "check.json")
+    # A second design of one recipe is run under the name of the first.
+    second = replace(request, design="second", recipe="matmul")
+    assert read_check(json.dumps(said), second, "check.json").device == "npu1_1col"
 
 
 # The step

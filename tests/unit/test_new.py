@@ -77,3 +77,10 @@ def test_the_command_says_what_it_wrote_and_what_comes_next(tmp_path: Path, caps
     assert "a: a design from the template pipeline\n  designs/a/SConscript\n  designs/a/a.mlir.j2\n" in said.out
     assert "scons design=b builds and checks it" in said.out
     assert "warning: the SConstruct here does not use aiebuild" in said.err
+
+
+def test_a_file_where_a_folder_belongs_is_an_error_before_anything_is_written(tmp_path: Path) -> None:
+    (tmp_path / "kernels").write_text("mine")
+    with pytest.raises(OptionError, match="kernels: error: this is a file, and the design would go below it"):
+        new.plan("foo", "elementwise", tmp_path)
+    assert written(tmp_path) == {"kernels": "mine"}

@@ -3,6 +3,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 import struct
 import tarfile
 import zipfile
@@ -10,7 +11,8 @@ import zlib
 from typing import TYPE_CHECKING
 
 import pytest
-from aiebuild import package, package_archive, verify
+from aiebuild import inspect, package, package_archive, verify
+from aiebuild.inspect import InspectError
 from aiebuild.package_archive import VerifyErrors
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -307,3 +309,16 @@ def test_the_command_says_good_or_what_is_wrong(form: str, tmp_path: Path, capsy
 def test_the_digest_of_a_package_depends_on_its_files_only() -> None:
     digests = {hashlib.sha256(changed({"LICENSE": text}, form="tar.gz")).hexdigest() for text in (b"a", b"a", b"b")}
     assert len(digests) == 2
+
+
+def test_a_pipe_is_no_package(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Reading it would wait for somebody to write into it."""
+    os.mkfifo(tmp_path / "pipe")
+    assert verify.main([str(tmp_path / "pipe"), "--json"]) == 1
+    (answer,) = json.loads(capsys.readouterr().out)
+    assert (answer["good"], answer["problems"]) == (
+        False,
+        ["cannot be read: this is a device or a pipe, not a file"],
+    )
+    with pytest.raises(InspectError, match="this is a device or a pipe"):
+        inspect.text(tmp_path / "pipe")

@@ -10,6 +10,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from aiebuild.errors import Location
+from aiebuild.files import read_regular
 from aiebuild.inspect import insts, listing, objects, xclbin
 from aiebuild.inspect.reader import InspectError
 
@@ -74,7 +75,7 @@ def record(path: Path) -> dict[str, Any]:
 def _read(path: Path) -> tuple[str, Any]:
     """Return the kind of a file and what it holds."""
     try:
-        content = path.read_bytes()
+        content = read_regular(path)
         kind = kind_of(content)
         if kind == "objects":
             return kind, objects.read(path)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aiebuild.errors import OptionError
-from aiebuild.flow_package import package_of
+from aiebuild.flow_package import FOLDER, package_of
 from aiebuild.options import FORMATS
 from aiebuild.scons.builders import add_planned
 from aiebuild.scons.session import project_path
@@ -54,6 +54,8 @@ def plan_packages(
         RecipeError: a design has no check.
     """
     session = env["AIE_SESSION"]
+    if PACKAGE in request.verbs and (session.root / FOLDER).exists() and not (session.root / FOLDER).is_dir():
+        raise OptionError(f"{FOLDER} is a file, and packages go into a folder of that name", hint="move it away")
     tool = session.python(PACKAGE)
     nodes = []
     for position in range(min(map(len, planned.values()))):
