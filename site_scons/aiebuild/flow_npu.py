@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from aiebuild.flow import Planned, promised, python_step
 from aiebuild.mlir.sequence_text import UNNAMED
 from aiebuild.npu.job import Job
-from aiebuild.npu.run import compiles_cores, shown_command
+from aiebuild.npu.run import compiles_cores, shown_commands
 from aiebuild.toolchains.aiecc import signature_command
 from aiebuild.toolchains.chain import ChainKernel, allocate, with_kernel
 
@@ -147,6 +147,7 @@ class NpuFlow:
             xclbinutil=tools.xclbinutil,
             aie_opt=tools.aie_opt,
             jobs=self.jobs,
+            stable_uuid=plan.design.stable_uuid and kind == "xclbin",
             options=said,
         )
         cores = compiles_cores(job)
@@ -154,7 +155,7 @@ class NpuFlow:
         if cores:
             job = job.with_links({**plan.links, **added})
         work, made = f"{output}.work", f"{self.root}/{output}"
-        shown = shown_command(job, {kind: made}, f"{self.root}/{work}")
+        shown = shown_commands(job, {kind: made}, f"{self.root}/{work}")
         step = python_step(
             plan,
             self.python,
@@ -167,9 +168,12 @@ class NpuFlow:
                     tools.aiecc.dialect, job.request("/work", {kind: "/made"}), listed=tools.aiecc.listed
                 ),
             ),
-            shown=(shown,),
-            refused=tools.missing,
-            values=(plan.name, *(f"{name}={file}" for name, file in job.links.items())),
+            shown=shown,
+            refused=tools.missing or (NO_XCLBINUTIL if job.stable_uuid and not tools.xclbinutil else ""),
+            values=(
+                *(plan.name, *(f"{name}={file}" for name, file in job.links.items())),
+                *(("stable uuid",) if job.stable_uuid else ()),
+            ),
             always=not plan.design.aiecc.is_deterministic,
         )
         sources = (text, plan.file(".objects.json"), *plan.links.values(), *added.values()) if cores else (text,)
@@ -194,6 +198,11 @@ def _kernel(plan: DesignPlan) -> ChainKernel:
         where=plan.design.where,
     )
 
+
+NO_XCLBINUTIL = (
+    "error: stable_uuid=True needs xclbinutil, which is not installed\n  install XRT, or name it: xclbinutil=FILE, "
+    "AIE_XCLBINUTIL; what was tried: scons doctor"
+)
 
 _BUILDERS = {"insts": "AieInsts", "elf": "AieInsts"}
 

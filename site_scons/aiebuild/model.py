@@ -275,6 +275,7 @@ class Design:
         outputs: what aiecc makes of it for the NPU: `xclbin`, `insts`, `pdi`, `elf` (insts ELF), `full_elf`, `cdo`,
             `txn`, `ctrlpkt`, `core_elfs`, `physical_mlir`.
         name: the design's name; its folder's where it is left out.
+        stable_uuid: whether the xclbin gets a UUID that follows from its content, instead of a random one.
         aiecc: options of aiecc that change the result; a recipe writes them as keywords of `Design`.
         where: the line of the recipe.
     """
@@ -286,6 +287,7 @@ class Design:
     outline: Outline = ()
     outputs: tuple[str, ...] = ("xclbin", "insts")
     name: str = ""
+    stable_uuid: bool = False
     aiecc: AieccOptions = field(default_factory=AieccOptions)
     where: Location | None = field(default=None, compare=False)
 

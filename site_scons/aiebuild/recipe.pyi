@@ -56,6 +56,7 @@ class Recipe(Protocol):
         outline: Cuts = (),
         outputs: Sequence[str] = ("xclbin", "insts"),
         name: str = "",
+        stable_uuid: bool = False,
         alloc_scheme: str | None = None,
         dynamic_objfifos: bool | None = None,
         packet_sw_objfifos: bool | None = None,

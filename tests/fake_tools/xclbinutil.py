@@ -11,7 +11,7 @@ from stand_in import begin, write
 from xclbin import Xclbin, read
 
 TOOL = "xclbinutil"
-SWITCHES = ("--force", "--quiet", "--info")
+SWITCHES = ("--force", "--quiet", "--info", "--skip-uuid-insertion")
 
 
 def main() -> int:
@@ -24,9 +24,11 @@ def main() -> int:
     except (OSError, ValueError) as error:
         sys.stderr.write(f"ERROR: {error}\n")
         return 1
-    work.uuid = work.uuid if "--info" in argv or "--output" not in given else ""
     for name, value in pairs:
         apply(work, name, value)
+    if "--output" in given and "--skip-uuid-insertion" not in argv:
+        # As XRT's: writing gives it a random one, whatever the keys have set.
+        work.uuid = ""
     if "--info" in argv:
         kernels = [f"Kernel: {kernel['name']} (id {number})" for number, kernel in sorted(work.kernels.items())]
         sys.stdout.write("\n".join([f"UUID: {work.uuid}", *kernels]) + "\n")

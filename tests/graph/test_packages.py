@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from aiebuild import verify
+from aiebuild.inspect import xclbin
+from aiebuild.npu import stable_uuid
 from installations import install
 from projects import CHECK, PACKAGE, Project, add_design
 
@@ -51,7 +53,10 @@ def files_of(path: Path) -> dict[str, bytes]:
 
 
 def test_u14_two_clones_give_the_same_package(npu: Project, tmp_path: Path) -> None:
-    """Whoever makes it, when, and where; but for the UUID of the xclbin, which only the checksum file knows."""
+    """Whoever makes it, when, and where."""
+    npu.write(
+        "designs/x/SConscript", npu.read("designs/x/SConscript").replace("env.Design(", "env.Design(stable_uuid=True, ")
+    )
     other = npu.copy(tmp_path / "another folder")
     other.variables |= {"USER": "somebody", "TZ": "Asia/Tokyo", "HOME": str(tmp_path)}
     npu.build("package", "design=x", "arch=aie2,host", "other=2", "mode=debug")
@@ -63,7 +68,10 @@ def test_u14_two_clones_give_the_same_package(npu: Project, tmp_path: Path) -> N
     name = "dist/x-2.1.0-aie2+host-debug-less.tar.gz"
     first, second = files_of(npu.root / name), files_of(other.root / name)
     assert first.keys() == second.keys()
-    assert {path for path in first if first[path] != second[path]} == {"aie2/x.xclbin", "SHA256SUMS"}
+    # U15: the UUID of the xclbin follows from its content. Real ones have another UUID in their partition.
+    uuids = [xclbin.read(files["aie2/x.xclbin"], "x.xclbin").uuid for files in (first, second)]
+    assert uuids[0] == uuids[1] == str(stable_uuid.of(first["aie2/x.xclbin"], "x.xclbin"))
+    assert {path for path in first if first[path] != second[path]} == set()
     for project in (npu, other):
         project.build("package", "design=x", "other=2", "mode=debug")
     name = "dist/x-2.1.0-host-debug-less.tar.gz"

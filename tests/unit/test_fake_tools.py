@@ -357,7 +357,10 @@ def test_xclbinutil_takes_an_xclbin_apart_and_puts_it_together(bench: Bench) -> 
     bench.peano("xclbinutil", "--dump-section AIE_PARTITION:JSON:d.json --force --quiet --input x.xclbin")
     assert json.loads(bench.read("d.json")) == {"p": 2}
     fixed = "00000000-0000-0000-0000-00000000002a"
-    bench.peano("xclbinutil", f"--input x.xclbin --key-value SYS:XclbinUUID:{fixed} --force --output y.xclbin")
+    bench.peano("xclbinutil", f"--input x.xclbin --key-value SYS:XclbinUUID:{fixed} --force --output z.xclbin")
+    assert bench.read("z.xclbin") != bench.read("x.xclbin")
+    skip = "--skip-uuid-insertion"
+    bench.peano("xclbinutil", f"--input x.xclbin --key-value SYS:XclbinUUID:{fixed} {skip} --output y.xclbin")
     assert (
         bench.peano("xclbinutil", "--info --input y.xclbin --quiet").stdout == f"UUID: {fixed}\nKernel: K (id 0x905)\n"
     )

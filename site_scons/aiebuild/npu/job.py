@@ -27,6 +27,7 @@ class Job:
         toolchain: `peano` or `chess`.
         peano_dir, aietools_dir, xclbinutil, aie_opt: where these are; empty where they are not needed or not there.
         jobs: threads of aiecc's own; never part of a signature.
+        stable_uuid: whether the xclbin gets the UUID of its content.
         options: what changes the result.
     """
 
@@ -41,6 +42,7 @@ class Job:
     xclbinutil: str = ""
     aie_opt: str = ""
     jobs: int = 0
+    stable_uuid: bool = False
     options: AieccOptions = field(default_factory=AieccOptions)
 
     def request(self, folder: str, outputs: Mapping[str, str]) -> AieccRequest:

@@ -42,6 +42,10 @@ def run(job: Job, outputs: Mapping[str, Path], work: Path) -> None:
         died = f"was ended by signal {-done.returncode}" if done.returncode < 0 else f"exit status {done.returncode}"
         raise ToolchainError(f"aiecc failed ({died})", hint=_again(argv, work))
     _fetch(job, request, argv, work)
+    if job.stable_uuid:
+        from aiebuild.npu import stable_uuid  # noqa: PLC0415 - few designs ask for it
+
+        stable_uuid.give(made["xclbin"], job.xclbinutil)
     for kind, path in outputs.items():
         if kind in FOLDERS:
             bundle(made[kind], path)
@@ -83,10 +87,16 @@ def _again(argv: tuple[str, ...], work: Path) -> str:
     return f"its folder is kept; to repeat: cd '{work}' && {words}"
 
 
-def shown_command(job: Job, outputs: Mapping[str, str], work: str) -> tuple[str, ...]:
-    """Return the argv of aiecc as people can read it, before anything is run."""
+def shown_commands(job: Job, outputs: Mapping[str, str], work: str) -> tuple[tuple[str, ...], ...]:
+    """Return the argvs as people can read them, before anything is run."""
     request = job.request(work, outputs)
-    return command(job.aiecc.dialect, job.aiecc.path, request, listed=job.aiecc.listed)
+    driver = command(job.aiecc.dialect, job.aiecc.path, request, listed=job.aiecc.listed)
+    if not job.stable_uuid:
+        return (driver,)
+    from aiebuild.npu import stable_uuid  # noqa: PLC0415 - few designs ask for it
+
+    made = outputs["xclbin"]
+    return (driver, stable_uuid.command(job.xclbinutil or "<xclbinutil>", made, made, "<uuid of the content>"))
 
 
 def compiles_cores(job: Job) -> bool:

@@ -32,7 +32,7 @@ class PythonTool:
 IMPORTED = {
     "mlir": (),
     "host": ("mlir", "generate"),
-    "npu": ("mlir", "toolchains"),
+    "npu": ("mlir", "toolchains", "inspect"),
     "generate": (),
     "manifest_step": ("mlir", "inspect"),
     "package": ("inspect", "data/package"),
