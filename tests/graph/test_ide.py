@@ -69,9 +69,7 @@ def test_files_are_written_once_with_the_commands_that_builds_run(project: Proje
     assert {entry["directory"] for entry in database(project)} == {str(project.root)}
     _check_guide(project)
     said = project.build("ide", "arch=aie2p,host", "design=one").err
-    assert without_peano.startswith(
-        "warning: compile_commands.json: a toolchain is not here, and its place is left open"
-    )
+    assert said.startswith("warning: compile_commands.json: a toolchain is not here, and its place is left open")
     assert "Peano" in said
     found = [(entry["file"], entry["output"].split("/")[1]) for entry in database(project)]
     assert found == [(f"kernels/{name}.cc", arch) for arch in ("aie2p", "host") for name in ("one", "two")]
