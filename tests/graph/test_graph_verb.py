@@ -71,6 +71,9 @@ def test_the_graph_tells_what_would_run_and_how_long_it_took(project: Project) -
     again = json.loads(asked(project, "graph", "design=one", "--json").stdout)
     assert {node["state"] for node in again["nodes"]} == {"source", "fresh"}
     assert all(node["seconds"] is not None for node in again["nodes"] if node["kind"] == "step")
+    shown = project.build("-n", "graph", "design=one", "format=dot").out
+    assert shown.strip().endswith("build/graph/one.host.dot")
+    assert not (project.root / "build/graph/one.host.dot").exists()
     both = asked(project, "graph", "format=mermaid").stdout
     assert both.startswith("flowchart LR\n")
     assert both.count("compile kernels/add.cc") == 1

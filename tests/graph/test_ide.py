@@ -68,7 +68,9 @@ def test_files_are_written_once_with_the_commands_that_builds_run(project: Proje
     assert sorted(shown) == sorted(entry["arguments"] for entry in database(project))
     assert {entry["directory"] for entry in database(project)} == {str(project.root)}
     _check_guide(project)
-    project.build("ide", "arch=aie2p,host", "design=one")
+    said = project.build("ide", "arch=aie2p,host", "design=one").err
+    assert said.startswith("warning: compile_commands.json: a toolchain is not here, and its place is left open")
+    assert "Peano" in said
     found = [(entry["file"], entry["output"].split("/")[1]) for entry in database(project)]
     assert found == [(f"kernels/{name}.cc", arch) for arch in ("aie2p", "host") for name in ("one", "two")]
     assert project.build("-n", "ide").out.count(": would be written") == 1

@@ -105,6 +105,25 @@ def test_a_word_has_its_meaning_beside_it(root: Path) -> None:
     assert str(found) == "design=one\tone of the tests"
 
 
+def test_no_word_is_a_command_of_the_shell_and_no_help_one_of_the_terminal(root: Path) -> None:
+    for name in ("$(touch x)", "a b", "`x`", "a;b"):
+        shutil.copytree(root / "designs/one", root / "designs" / name)
+    assert words(root, "design=") == ["design=one", "design=other", "design=wrong"]
+    contract = root / "designs/one/design.yaml"
+    contract.write_text(contract.read_text().replace("one of the tests", '"\\e]0;title\\a red \\n line"'))
+    (found,) = completion.complete("scons", "design=on", [], root)
+    assert str(found) == "design=one\t]0;title red line"
+
+
+def test_many_designs_are_named_without_reading_them(root: Path) -> None:
+    for number in range(completion.FEW):
+        (root / f"designs/n{number}").mkdir()
+        (root / f"designs/n{number}/design.yaml").write_text("wrong: [")
+    assert len(words(root, "design=n")) == completion.FEW
+    assert words(root, "arch=") == ["arch=host", "arch=aie2", "arch=aie2p"]
+    assert words(root, "design=one arch=") == ["arch=host", "arch=aie2"]
+
+
 def test_a_shell_without_a_script_is_refused() -> None:
     with pytest.raises(OptionError, match="did you mean 'fish'"):
         completion.script("fsh")

@@ -96,6 +96,19 @@ def test_an_event_of_another_kind_is_shown_as_it_is() -> None:
     assert (slice_["name"], slice_["args"]) == ("rtp_write rtp", {"buffer": "rtp", "index": 0, "value": 3})
 
 
+def test_a_trace_that_is_too_long_says_what_is_missing() -> None:
+    recording = trace.Recording(most=3)
+    for event in EVENTS[:5]:
+        recording.add(event)
+    *kept, end = recording.whole()
+    assert kept == EVENTS[:3]
+    assert end == {"who": "host", "event": "end of the trace", "left_out": 2}
+    assert trace.convert([end])[-1]["name"] == "end of the trace"
+    short = trace.Recording(most=3)
+    short.add(EVENTS[0])
+    assert short.whole() == EVENTS[:1]
+
+
 @pytest.mark.parametrize("kind", ["b", "e"])
 def test_each_slice_that_begins_ends(kind: str) -> None:
     keys = [event["id"] for event in trace.convert(EVENTS) if event["ph"] == kind]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import os
+import pty
 import sys
 
 import pytest
@@ -88,6 +90,16 @@ def test_a_stream_that_is_no_terminal_is_left_as_it_is(monkeypatch: pytest.Monke
     line.begin()
     assert sys.stderr is err
     line.end()
+
+
+def test_a_terminal_that_does_not_say_how_wide_it_is_has_the_usual_width() -> None:
+    ours, theirs = pty.openpty()
+    with os.fdopen(theirs, "w") as stream:
+        line = StatusLine(stream, lambda: "x" * 200)
+        line.draw()
+        shown = os.read(ours, 1000).decode()
+    os.close(ours)
+    assert shown == f"\r{'x' * 78}…\033[K"
 
 
 def test_a_terminal_without_the_letters_gets_others() -> None:

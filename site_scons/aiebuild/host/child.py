@@ -27,10 +27,6 @@ if TYPE_CHECKING:
     from aiebuild.host.simulate import Outcome, Program
 
 
-MOST_EVENTS = 1_000_000
-"""Events of a trace; it would take a gigabyte of memory for a few millions, and nobody looks at so many."""
-
-
 def main(text: str) -> int:
     """Do the job that the parent gave as text; return the exit status."""
     _end_with_the_parent()
@@ -86,6 +82,7 @@ class Run:
         from aiebuild.host import link  # noqa: PLC0415 - the same
         from aiebuild.host.simulate import Program  # noqa: PLC0415 - the same
         from aiebuild.host.status import Status  # noqa: PLC0415 - the same
+        from aiebuild.host.trace import Recording  # noqa: PLC0415 - the same
         from aiebuild.parameters import Parameters  # noqa: PLC0415 - the same
 
         self.job = job
@@ -99,8 +96,7 @@ class Run:
         job.file(jobs.SITES).write_text(json.dumps(known))
         with job.file(jobs.STATUS).open("r+b") as stream:
             self.status = Status(mmap.mmap(stream.fileno(), 0))
-        self.events: list[dict[str, object]] = []
-        self.more_events = 0
+        self.recording = Recording()
 
     def run(self) -> str:
         """Run and compare every sequence; return the line for people.
@@ -182,16 +178,10 @@ class Run:
         folder.mkdir()
         kernels = Kernels(self.program.plan.externals, self.libraries, folder, self.tiles, self.status)
         self.doing = f"the sequence {sequence.name!r}"
-        trace = self._trace if self.job.trace else None
+        trace = self.recording.add if self.job.trace else None
         if trace is not None:
             trace({"who": "host", "event": "sequence", "name": sequence.name})
         return simulate.run(self.program, kernels, arrays, sequence.name, trace=trace, watch=self._watch)
-
-    def _trace(self, event: dict[str, object]) -> None:
-        if len(self.events) < MOST_EVENTS:
-            self.events.append(event)
-        else:
-            self.more_events += 1
 
     def _watch(self, machine: Machine) -> None:
         self.machine = machine
@@ -210,9 +200,7 @@ class Run:
         from aiebuild.host import job as jobs  # noqa: PLC0415 - see main
 
         if self.job.trace:
-            if self.more_events:
-                self.events.append({"who": "host", "event": "end of the trace", "left_out": self.more_events})
-            lines = "".join(json.dumps(event) + "\n" for event in self.events)
+            lines = "".join(json.dumps(event) + "\n" for event in self.recording.whole())
             self.job.file(jobs.TRACE).write_text(lines)
 
     def _write_result(self, results: list[tuple[Sequence, list[Comparison]]]) -> None:

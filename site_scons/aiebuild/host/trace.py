@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 CORES, DMAS, HOST, OBJECTS = 1, 2, 3, 4
 NAMES = {CORES: "cores", DMAS: "DMAs", HOST: "host", OBJECTS: "full objects, and locks"}
+MOST = 1_000_000
+"""Events that are kept; a few millions would take a gigabyte of memory."""
+
 TIME = "the order of events: one event is one microsecond"
 
 
@@ -39,6 +42,27 @@ def convert(events: Iterable[Event]) -> list[TraceEvent]:
     for event in events:
         trace.add(event)
     return trace.whole()
+
+
+class Recording:
+    """Keeps the events of a run, as many as somebody may look at; `most` of them."""
+
+    def __init__(self, most: int = MOST) -> None:
+        self._most = most
+        self._events: list[Event] = []
+        self._left_out = 0
+
+    def add(self, event: Event) -> None:
+        """Keep the next event, or count it where there are too many."""
+        if len(self._events) < self._most:
+            self._events.append(event)
+        else:
+            self._left_out += 1
+
+    def whole(self) -> list[Event]:
+        """Return the events, the last one about what was left out, if anything was."""
+        end = {"who": "host", "event": "end of the trace", "left_out": self._left_out}
+        return [*self._events, *([end] if self._left_out else [])]
 
 
 @dataclass

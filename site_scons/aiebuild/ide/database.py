@@ -25,11 +25,15 @@ _OBJECT = re.compile(r"(?:.*/)?(?:host|aie2|aie2p)/objects/[^/]*-[0-9a-f]{12}\.\
 
 @dataclass(frozen=True)
 class Entry:
-    """One source with the argv that compiles it, both as seen from the project's folder."""
+    """One source with the argv that compiles it, both as seen from the project's folder.
+
+    `missing` is the message of a toolchain that is not there, whose place the argv leaves open.
+    """
 
     source: str
     arguments: tuple[str, ...]
     output: str
+    missing: str = ""
 
 
 def text(entries: Iterable[Entry], root: Path) -> str:

@@ -14,7 +14,7 @@ from aiebuild.scons.closure import step_of, walk
 from aiebuild.scons.session import project_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from aiebuild.contract import Contract
     from aiebuild.scons.session import Session
@@ -31,6 +31,7 @@ class Writer:
         self._session = session
         self._writes = writes
         self.said: list[str] = []
+        self.notes: list[str] = []
         self.errors: list[AieBuildError] = []
 
     @contextlib.contextmanager
@@ -68,13 +69,15 @@ class Writer:
         self._update(COPY, lambda _: shipped.read_text(encoding="utf-8"))
         return f"./{COPY}"
 
-    def _database(self, found: Iterable[Entry], root: Path) -> None:
+    def _database(self, found: Sequence[Entry], root: Path) -> None:
         try:
             database.require_ours(root / database.FILE)
         except AieBuildError as error:
             self.errors.append(error)
             return
         self._update(database.FILE, lambda _: database.text(found, root))
+        for missing in dict.fromkeys(entry.missing for entry in found if entry.missing):
+            self.notes.append(f"{database.FILE}: a toolchain is not here, and its place is left open\n{missing}")
 
     def _update(self, file: str, change: Callable[[str], str]) -> None:
         try:
@@ -108,7 +111,7 @@ def entries(session: Session) -> Iterator[Entry]:
         seen.add(step.outputs[0])
         source = _source(node, session)
         if source:
-            yield Entry(source, step.commands[0], step.outputs[0])
+            yield Entry(source, step.commands[0], step.outputs[0], step.refused)
 
 
 def _order(entry: Entry, arches: Sequence[str]) -> tuple[int, str, str]:

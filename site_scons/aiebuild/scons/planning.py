@@ -75,6 +75,8 @@ def ide(project: Project, names: tuple[str, ...]) -> int:
                     project._read_recipe(known.name, arch)
     writer.write(contracts, project._arches())
     report.note("\n".join(writer.said))
+    for note in writer.notes:
+        project.session.warn(note)
     for error in writer.errors:
         report.tell_error(error)
     return 2 if writer.errors else 0

@@ -144,6 +144,8 @@ def design(env: Any, **keywords: Any) -> DesignNodes:
     if not configuration.design and not made.name:
         raise RecipeError("Design needs name= where no design.yaml gives one", made.where)
     _require_files(made, configuration, session)
+    if configuration.trace and configuration.arch == "host" and not made.check:
+        session.warn(f"{made.name or configuration.design}: trace=1 traces the run of a check, and there is none")
     toolchain = session.toolchain(configuration.toolchain, configuration.arch, configuration.mode)
     builder = Linker(env, session, configuration, toolchain)
     translated = {item.link_name: file for item in made.link_with if (file := builder.import_of(item))}
