@@ -82,7 +82,7 @@ def _texts(node: ast.expr, known: dict[str, ast.expr]) -> list[str]:
     if isinstance(node, ast.Constant):
         return [node.value] if isinstance(node.value, str) else []
     if isinstance(node, ast.JoinedStr):
-        return ["".join(part.value if isinstance(part, ast.Constant) else HOLE for part in node.values)]
+        return ["".join(str(part.value) if isinstance(part, ast.Constant) else HOLE for part in node.values)]
     if isinstance(node, ast.Name) and node.id in known:
         return _texts(known[node.id], {})
     if isinstance(node, ast.IfExp):
