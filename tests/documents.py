@@ -3,7 +3,7 @@
 What a document may hold, each comment on a line of its own:
 
 - `<!-- start: clone -->` or `<!-- start: empty folder -->` begins a new working folder: a copy of the project's own
-  `SConstruct`, designs, docs, kernels and templates, or nothing.
+  `SConstruct`, licence, designs, docs, kernels and templates, or nothing.
 - A code block after a line that ends in a name, as in "Write `kernels/add.cc`:", is written to that file.
 - A block ```` ```console ```` has commands, `$ scons list`, each with the output that is expected below it. `…` or
   `...` in a line stands for anything, and alone in a line for any number of lines. Seconds are not compared.
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 COMMANDS = frozenset({"console", "sh"})
 """Languages of blocks that are commands."""
 
-CLONE = ("SConstruct", "designs", "docs", "kernels", "templates")
+CLONE = ("SConstruct", "LICENSE", "designs", "docs", "kernels", "templates")
 FENCE = re.compile(r"^ *```(\w*)\s*$")
 COMMENT = re.compile(r"^<!-- (start|tools|not run): (.+) -->$")
 NAMED = re.compile(r"`([\w./-]+)`:$")
