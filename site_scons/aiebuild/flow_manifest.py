@@ -99,7 +99,9 @@ def sources_of(plan: DesignPlan, products: tuple[Product, ...]) -> tuple[str, ..
 def plan_manifest(plan: DesignPlan, tool: PythonTool, made: Made, build_dir: str) -> tuple[Planned, ...]:
     """Return the steps that write what was asked for, and the manifest."""
     asked, output = plan.file(".request.json"), plan.manifest_file
-    named = [plan.beside(name) for name in ("SConscript", "design.yaml")]
+    contract, where = plan.beside("design.yaml"), plan.origin.where
+    # A design that is asked for in a foreign `SConstruct` has its recipe there, and need not have a contract.
+    named = [*([contract] if plan.folder else []), *([where.file] if where else [])]
     said, values = plan.parameters, dict(plan.parameters["parameters"])  # type: ignore[call-overload] # names and plain values
     derived = {name: values.pop(name) for name in plan.derived}
     request = Request(

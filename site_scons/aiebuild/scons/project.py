@@ -335,7 +335,9 @@ class Project:
         if not targets and self._made:
             targets = list(self._made)
         if (not targets or self._builds()) and not self.request.targets:
-            targets += [node for design in self.session.designs for node in design.all] + self.session.chains
+            made = [node for design in self.session.designs for node in design.all]
+            # SCons would say of a prebuilt object, which nothing builds, that there is nothing to be done for it.
+            targets += [node for node in made if node.has_builder()] + self.session.chains
         SCons.Script.BUILD_TARGETS[:] = targets
 
     def _builds(self) -> bool:

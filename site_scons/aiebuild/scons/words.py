@@ -141,8 +141,9 @@ def design(env: Any, **keywords: Any) -> DesignNodes:
     made = make(model.Design, keywords, recipe_line())
     session: Session = env["AIE_SESSION"]
     configuration: Configuration = env["AIE_CONFIGURATION"]
-    if not configuration.design and not made.name:
-        raise RecipeError("Design needs name= where no design.yaml gives one", made.where)
+    if not configuration.design:
+        hint = 'env, p = env.AieConfiguration("<folder of its design.yaml>"), or by hand: env.AieHostRun, env.AieXclbin'
+        raise RecipeError("Design needs a contract, and this environment has none", made.where, hint)
     _require_files(made, configuration, session)
     if configuration.trace and configuration.arch == "host" and not made.check:
         session.warn(f"{made.name or configuration.design}: trace=1 traces the run of a check, and there is none")

@@ -1,0 +1,142 @@
+"""What is true of every document, and that the reader of documents notices what is not as they say."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from documents import Block, Comment, Reader, agrees, documents, read
+from projects import REPOSITORY
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+INDENTED = re.compile(r"^(?:    |\t)(?:\$ |scons |aiebuild |python3? )", re.MULTILINE)
+
+
+def name_of(document: Path) -> str:
+    return document.relative_to(REPOSITORY).as_posix()
+
+
+@pytest.mark.parametrize("document", documents(), ids=name_of)
+def test_every_block_of_commands_is_run_or_says_why_not(document: Path) -> None:
+    started = False
+    silent = []
+    for part in read(document.read_text(encoding="utf-8")):
+        if isinstance(part, Comment):
+            started |= part.kind == "start"
+        elif part.is_commands and not part.reason and not (started and part.language):
+            silent.append(part.line)
+    assert silent == []
+
+
+@pytest.mark.parametrize("document", documents(), ids=name_of)
+def test_commands_stand_in_fences(document: Path) -> None:
+    outside = re.sub(r"^ *```.*?^ *```$", "", document.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    assert INDENTED.findall(outside) == []
+
+
+@pytest.mark.parametrize("document", documents(), ids=name_of)
+def test_relative_links_lead_somewhere(document: Path) -> None:
+    text = re.sub(r"^ *```.*?^ *```$", "", document.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    dead = []
+    for link in LINK.findall(text):
+        file, _, heading = link.partition("#")
+        if re.match(r"[a-z]+:", link):
+            continue
+        target = document.parent / file if file else document
+        if not target.exists() or (heading and heading not in anchors(target)):
+            dead.append(link)
+    assert dead == []
+
+
+def anchors(document: Path) -> set[str]:
+    """Return what links to headings may name, as the usual renderers spell it."""
+    headings = re.findall(r"^#+ (.*)$", document.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
+TEXT = """\
+<!-- start: empty folder -->
+
+Write `a/b.txt`:
+
+```text
+hello
+```
+
+<!-- not run: it needs a printer -->
+
+```console
+$ lpr a/b.txt
+```
+
+```console
+$ cat a/b.txt
+hello
+$ echo one; \\
+  echo 1.5 s
+one
+0.2 s
+```
+
+```sh
+test -f a/b.txt
+```
+"""
+
+
+def follow(tmp_path: Path, text: str) -> list[str]:
+    return Reader(tmp_path / "reader").follow(text)
+
+
+def test_a_document_that_is_right_is_followed(tmp_path: Path) -> None:
+    blocks = [part for part in read(TEXT) if isinstance(part, Block)]
+    assert [(block.line, block.name, block.reason) for block in blocks] == [
+        (5, "a/b.txt", ""),
+        (11, "", "it needs a printer"),
+        (15, "", ""),
+        (24, "", ""),
+    ]
+    assert follow(tmp_path, TEXT) == []
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "fault"),
+    [
+        ("hello\n$ echo", "hullo\n$ echo", "line 16: $ cat a/b.txt\nsays\nhello\n"),
+        ("one\n0.2 s", "one", "line 18: $ echo one"),
+        ("test -f", "test -d", "line 25: $ test -d a/b.txt\nends with status 1"),
+        ("<!-- not run: it needs a printer -->", "", "line 12: $ lpr a/b.txt\nends with status"),
+    ],
+)
+def test_what_is_not_as_a_document_says_is_told_with_its_line(
+    tmp_path: Path, right: str, wrong: str, fault: str
+) -> None:
+    assert right in TEXT
+    (said,) = follow(tmp_path, TEXT.replace(right, wrong).replace("lpr ", "no-such-program "))[:1]
+    assert said.replace("no-such-program", "lpr").startswith(fault)
+
+
+def test_a_failure_must_be_shown(tmp_path: Path) -> None:
+    shown = "<!-- start: empty folder -->\n\n```console\n$ echo {word}; false\n{word}\n```\n"
+    assert follow(tmp_path / "1", shown.format(word="error: no")) == []
+    assert follow(tmp_path / "2", shown.format(word="fine")) != []
+
+
+@pytest.mark.parametrize(
+    ("shown", "said", "expected"),
+    [
+        (["a", "...", "z"], "a\nb\nc\nz\n", True),
+        (["a", "…", "z"], "a\nz\n", True),
+        (["a", "...", "z"], "a\nb\n", False),
+        (["x-….o took 3 s"], "x-12ab.o took 0.4 s\n", True),
+        (["x-….o"], "x-12ab.a\n", False),
+        ([], "", True),
+        ([], "a\n", False),
+    ],
+)
+def test_dots_stand_for_anything(shown: list[str], said: str, *, expected: bool) -> None:
+    assert agrees(shown, said) is expected
