@@ -113,6 +113,23 @@ def plan_archive(toolchain: Toolchain, members: tuple[str, ...], output: str, or
 
 
 @dataclass(frozen=True)
+class NativeReader:
+    """A tool that reads MLIR where the built-in reader does not; without words there is none.
+
+    Args:
+        words: the option of `python -m aiebuild.mlir` that names it, and its path.
+        identity: the digest of the program.
+    """
+
+    words: tuple[str, ...] = ()
+    identity: str = ""
+
+
+NO_READER = NativeReader()
+"""The built-in reader is all."""
+
+
+@dataclass(frozen=True)
 class DesignPlan:
     """What one configuration of a design is made from.
 
@@ -137,6 +154,7 @@ class DesignPlan:
         promises: the functions that the recipe says each file defines, by its `link_with` name.
         generator: how a Python script that makes the MLIR is given the parameters; the contract's section.
         interpreter: the Python that runs it, where it is not the running one.
+        native: what reads MLIR that the built-in reader does not know.
     """
 
     name: str
@@ -161,6 +179,7 @@ class DesignPlan:
     promises: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     generator: Generator | None = None
     interpreter: str = ""
+    native: NativeReader = NO_READER
 
     @property
     def is_generated(self) -> bool:
@@ -220,8 +239,10 @@ def plan_mlir(plan: DesignPlan, python: Callable[[str], PythonTool]) -> tuple[Pl
         (checked, facts),
         (
             *("normalise", text, *origins, *declared, *others, "--device", plan.device, *sequences),
+            *plan.native.words,
             *("-o", checked, "--facts", facts),
         ),
+        identity=plan.native.identity,
     )
     written = _write(plan, plan.file(".parameters.json"), json.dumps(plan.parameters, sort_keys=True, indent=1) + "\n")
     sources = (text, *origins[1:], *plan.imports, *plan.known)
@@ -249,13 +270,13 @@ def outline_words(requests: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
     )
 
 
-def plan_module(source: str, output: str, mlir: PythonTool, origin: Origin) -> Planned:
+def plan_module(source: str, output: str, mlir: PythonTool, origin: Origin, native: NativeReader) -> Planned:
     """Return the step that reads a module whose functions others import."""
     step = Step(
         label=f"module  {source}",
-        commands=(mlir.command("normalise", source, "--link-anything", "-o", output),),
+        commands=(mlir.command("normalise", source, "--link-anything", *native.words, "-o", output),),
         outputs=(output,),
-        identity=mlir.identity,
+        identity=mlir.identity + native.identity,
         where=origin.where,
         asked_by=origin.word,
     )

@@ -62,10 +62,15 @@ env.Design(mlir="x.mlir.j2", link_with=[add], check="check.py")"""
     contract = CONTRACT + "parameters:\n  some: {type: int, default: 2}\n"
     add_design(Project(project.root), "x", recipe, {"add_one": "add.o"}, contract=contract)
     project.write("designs/x/add.cc", KERNEL)
-    project.script("""\
+    script = """\
 design, p = env.AieConfiguration("designs/x", some=1)
 SConscript("designs/x/SConscript", exports={"env": design, "p": p})
-""")
+"""
+    project.script(script.replace("some=1", 'devise="npu1_1col"'))
+    failed = project.scons()
+    assert "has no parameter 'devise', which AieConfiguration gives" in failed.err
+    assert "'device'" in failed.err
+    project.script(script)
     assert "x: Y agrees with the reference" in project.build().out
     assert (project.root / "build/host/designs/x/npu1_1col,some=1/check.json").is_file()
     assert project.build().steps == []

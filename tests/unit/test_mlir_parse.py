@@ -161,11 +161,8 @@ def test_blanks_line_ends_and_comments_do_not_matter() -> None:
 
 
 def test_comments_may_stand_between_any_two_words() -> None:
-    words = (
-        '%a , %b : 2 = "x" ( ) : ( ) -> ( i1 , i2 , i3 ) "y" ( %a , %b#1 ) { k = 1 , u } : ( i1 , i3 ) -> ( )'.split()
-    )
-    commented = ' // "( <{[ %z\r\n'.join(words).replace('-> // "( <{[ %z\r\n(', "-> (")
-    assert write(parse(commented)) == write(parse(" ".join(words)))
+    text = '%a , %b : 2 = "x" ( ) : ( ) -> ( i1 , i2 , i3 ) "y" ( %a , %b#1 ) { k = 1 , u } : ( i1 , i3 ) -> ( )'
+    assert write(parse(text.replace(" ", ' // "( <{[ %z\r\n'))) == write(parse(text))
 
 
 def test_blocks_branch_forward_and_backward_with_values() -> None:

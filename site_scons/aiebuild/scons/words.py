@@ -175,6 +175,7 @@ def design(env: Any, **keywords: Any) -> DesignNodes:
         promises={item.link_name: _promised(item) for item in made.link_with if item.link_name in links},
         generator=configuration.generator,
         interpreter=_interpreter(made, session),
+        native=_native_reader(session, configuration),
     )
     objects = [Object(item.link_name, *builder.describe(item)) for item in made.link_with]
     nodes = _plan_nodes(env, session, configuration, plan, toolchain, objects=objects)
@@ -193,7 +194,11 @@ def _module_file(env: Any, module: model.MlirModule, configuration: Configuratio
     add_planned(
         env,
         flow.plan_module(
-            source, output, session.python("mlir"), flow.Origin(module.where, f"MlirModule {module.name!r}")
+            source,
+            output,
+            session.python("mlir"),
+            flow.Origin(module.where, f"MlirModule {module.name!r}"),
+            session.native_reader(),
         ),
     )
     return output
@@ -235,6 +240,14 @@ def _interpreter(made: model.Design, session: Session) -> str:
 
     found = python_interpreter(session.places).path
     return "" if found == sys.executable else found
+
+
+def _native_reader(session: Session, configuration: Configuration) -> flow.NativeReader:
+    """Return the aie-opt of the installation that builds for the NPU; on the host the built-in reader is all."""
+    if configuration.arch == "host":
+        return flow.NativeReader()
+    tools = session.npu_tools(configuration.toolchain, configuration.aiecc_dialect)
+    return flow.NativeReader(("--aie-opt", tools.aie_opt), tools.verifying) if tools.aie_opt else flow.NativeReader()
 
 
 def _plan_nodes(
