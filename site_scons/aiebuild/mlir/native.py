@@ -23,6 +23,12 @@ _FLAGS = ("--mlir-print-op-generic", "--mlir-print-local-scope", "--mlir-print-d
 _DIAGNOSTIC = re.compile(r"^(?P<file>.*?):(?P<line>\d+):(?P<column>\d+): error: (?P<message>.*)$", re.MULTILINE)
 _COMMENT_OR_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*')
 _AIE_OP = re.compile(r"\baiex?\.")
+_STABLEHLO_OP = re.compile(r"\b(?:stablehlo|chlo|vhlo)\.")
+_ADVICE = {
+    "aie": "`aie-opt` (mlir-aie)",
+    "stablehlo": "`iree-opt` (the Python package iree-base-compiler)",
+    "upstream": "`mlir-opt` (for example Debian's mlir-22-tools)",
+}
 _DEVICE = re.compile(r"\baie\.device\s*\(\s*(\w+)\s*\)")
 _SECONDS = 120
 
@@ -37,7 +43,7 @@ class NativeTool:
 
     Attributes:
         command: the argument vector's beginning: the program, and options that it always needs.
-        dialects: `aie` where it knows `aie` and `aiex`; `upstream` where it knows MLIR's own dialects.
+        dialects: `aie` where it knows `aie` and `aiex`; `stablehlo`; `upstream` where it knows MLIR's own dialects.
     """
 
     command: tuple[str, ...]
@@ -63,7 +69,7 @@ def read_natively(
         ToolchainError: the tool cannot be run.
     """
     plain = _COMMENT_OR_STRING.sub("", text)
-    needed = "aie" if _AIE_OP.search(plain) else "upstream"
+    needed = "aie" if _AIE_OP.search(plain) else "stablehlo" if _STABLEHLO_OP.search(plain) else "upstream"
     tool = next((tool for tool in tools if needed in tool.dialects), None)
     if tool is None:
         raise UnsupportedError(reason.message, reason.where, _advice(reason.hint, needed))
@@ -74,7 +80,7 @@ def read_natively(
 
 def _advice(hint: str, needed: str) -> str:
     """Return the hint, and the tool that would help."""
-    tool = "`aie-opt` (mlir-aie)" if needed == "aie" else "`mlir-opt` (for example Debian's mlir-22-tools)"
+    tool = _ADVICE[needed]
     return f"{hint} If not, install {tool}" if hint else f"install {tool}, which knows all of it"
 
 
