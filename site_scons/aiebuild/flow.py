@@ -155,6 +155,7 @@ class DesignPlan:
         generator: how a Python script that makes the MLIR is given the parameters; the contract's section.
         interpreter: the Python that runs it, where it is not the running one.
         native: what reads MLIR that the built-in reader does not know.
+        printer: what verifies and prints the checked MLIR, where the design asks for that.
     """
 
     name: str
@@ -180,6 +181,7 @@ class DesignPlan:
     generator: Generator | None = None
     interpreter: str = ""
     native: NativeReader = NO_READER
+    printer: NativeReader = NO_READER
 
     @property
     def is_generated(self) -> bool:
@@ -246,7 +248,8 @@ def plan_mlir(plan: DesignPlan, python: Callable[[str], PythonTool]) -> tuple[Pl
     )
     written = _write(plan, plan.file(".parameters.json"), json.dumps(plan.parameters, sort_keys=True, indent=1) + "\n")
     sources = (text, *origins[1:], *plan.imports, *plan.known)
-    return (written, *made, Planned("AieMlir", normalise, sources), *_plan_outline(plan, python("mlir"), checked))
+    planned = (written, *made, Planned("AieMlir", normalise, sources), *_plan_outline(plan, python("mlir"), checked))
+    return (*planned, _plan_pretty(plan, python("mlir"))) if plan.design.pretty else planned
 
 
 def _plan_outline(plan: DesignPlan, mlir: PythonTool, checked: str) -> tuple[Planned, ...]:
@@ -261,6 +264,14 @@ def _plan_outline(plan: DesignPlan, mlir: PythonTool, checked: str) -> tuple[Pla
         steps.append(Planned("AieMlir", step, (before,)))
         before = output
     return tuple(steps)
+
+
+def _plan_pretty(plan: DesignPlan, mlir: PythonTool) -> Planned:
+    """Return the step in which a tool verifies the checked MLIR and writes its own form of it."""
+    generic, output = plan.file(".generic.mlir"), plan.file(".pretty.mlir")
+    words = ("pretty", generic, *plan.printer.words, "-o", output)
+    step = python_step(plan, mlir, f"pretty  {output}", (output,), words, identity=plan.printer.identity)
+    return Planned("AieMlir", step, (generic,))
 
 
 def outline_words(requests: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:

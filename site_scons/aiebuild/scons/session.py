@@ -139,6 +139,18 @@ class Session:
             return NativeReader()
         return NativeReader(("--mlir-opt", tools.mlir_opt), tools.identity)
 
+    def printer(self, where: Location | None) -> NativeReader:
+        """Return aie-opt as what verifies and prints modules of designs.
+
+        Raises:
+            ToolchainError: it is not installed.
+        """
+        from aiebuild.flow import NativeReader  # noqa: PLC0415 - only designs that ask for it need it
+        from aiebuild.toolchains.discover import require  # noqa: PLC0415 - the same
+
+        found = require("aie-opt", self.places, where)
+        return NativeReader(("--aie-opt", found), self.fingerprints.of_all((found,)))
+
     def npu_tools(self, toolchain: str, dialect: str) -> NpuTools:
         """Return aiecc and what it runs, found and identified once a run."""
         key = (toolchain, dialect)
