@@ -18,7 +18,7 @@ SECONDS = 300
 
 KINDS = (
     *("compile", "archive", "write", "render", "python", "check", "cores", "link", "run", "trace", "split", "symbols"),
-    *("aiecc", "module", "outline", "custom", "kernel", "cut", "package", "install"),
+    *("aiecc", "module", "outline", "custom", "kernel", "cut", "package", "install", "pretty"),
 )
 """The words that labels begin with; not the manifest's: it says what was read, so that any edit writes it anew."""
 

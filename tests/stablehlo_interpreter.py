@@ -1,4 +1,4 @@
-"""Runs StableHLO functions of elementwise ops with NumPy: enough for the cases of the linker's tests."""
+"""Runs StableHLO functions of elementwise ops, sums and products of matrices with NumPy: what the tests call."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from aiebuild.mlir.attributes import symbol
+from aiebuild.mlir.attributes import integers, symbol
 from aiebuild.mlir.symbols import symbols
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from aiebuild.mlir.ir import Module, Value
+    from aiebuild.mlir.ir import Module, Op, Value
 
 TYPES = {"f32": np.float32, "f64": np.float64, "i32": np.int32}
-ELEMENTWISE = {
+ELEMENTWISE: dict[str, np.ufunc] = {
     "stablehlo.add": np.add,
     "stablehlo.subtract": np.subtract,
     "stablehlo.multiply": np.multiply,
@@ -34,6 +34,10 @@ def run(module: Module, name: str, arguments: Sequence[Any]) -> tuple[Any, ...]:
             return tuple(given)
         if op.name in ELEMENTWISE:
             results: tuple[Any, ...] = (ELEMENTWISE[op.name](*given),)
+        elif op.name == "stablehlo.reduce":
+            results = (_reduced(op, *given),)
+        elif op.name == "stablehlo.dot_general":
+            results = (_product(op, *given),)
         elif op.name == "func.call":
             results = run(module, symbol(op.properties["callee"]), given)
         elif op.name == "stablehlo.optimization_barrier":
@@ -44,6 +48,19 @@ def run(module: Module, name: str, arguments: Sequence[Any]) -> tuple[Any, ...]:
             raise NotImplementedError(op.name)
         values.update(zip(op.results, results, strict=True))
     raise AssertionError(f"@{name} does not return")
+
+
+def _reduced(op: Op, values: Any, start: Any) -> Any:
+    """Return what is left of an array whose elements one op of the region joins."""
+    (joining,) = (ELEMENTWISE[each.name] for each in op.body if each.name in ELEMENTWISE)
+    return joining.reduce(values, axis=tuple(integers(op.properties["dimensions"])), initial=start)
+
+
+def _product(op: Op, left: Any, right: Any) -> Any:
+    """Return the sums of products over the contracted dimensions."""
+    lists = re.findall(r"_contracting_dimensions = (\[[^\]]*\])", op.properties["dot_dimension_numbers"])
+    ours, theirs = (integers(each) for each in lists)
+    return np.tensordot(left, right, axes=(ours, theirs))
 
 
 def _constant(text: str) -> Any:

@@ -113,6 +113,23 @@ def plan_archive(toolchain: Toolchain, members: tuple[str, ...], output: str, or
 
 
 @dataclass(frozen=True)
+class NativeReader:
+    """A tool that reads MLIR where the built-in reader does not; without words there is none.
+
+    Args:
+        words: the option of `python -m aiebuild.mlir` that names it, and its path.
+        identity: the digest of the program.
+    """
+
+    words: tuple[str, ...] = ()
+    identity: str = ""
+
+
+NO_READER = NativeReader()
+"""The built-in reader is all."""
+
+
+@dataclass(frozen=True)
 class DesignPlan:
     """What one configuration of a design is made from.
 
@@ -137,6 +154,8 @@ class DesignPlan:
         promises: the functions that the recipe says each file defines, by its `link_with` name.
         generator: how a Python script that makes the MLIR is given the parameters; the contract's section.
         interpreter: the Python that runs it, where it is not the running one.
+        native: what reads MLIR that the built-in reader does not know.
+        printer: what verifies and prints the checked MLIR, where the design asks for that.
     """
 
     name: str
@@ -161,6 +180,8 @@ class DesignPlan:
     promises: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     generator: Generator | None = None
     interpreter: str = ""
+    native: NativeReader = NO_READER
+    printer: NativeReader = NO_READER
 
     @property
     def is_generated(self) -> bool:
@@ -220,12 +241,15 @@ def plan_mlir(plan: DesignPlan, python: Callable[[str], PythonTool]) -> tuple[Pl
         (checked, facts),
         (
             *("normalise", text, *origins, *declared, *others, "--device", plan.device, *sequences),
+            *plan.native.words,
             *("-o", checked, "--facts", facts),
         ),
+        identity=plan.native.identity,
     )
     written = _write(plan, plan.file(".parameters.json"), json.dumps(plan.parameters, sort_keys=True, indent=1) + "\n")
     sources = (text, *origins[1:], *plan.imports, *plan.known)
-    return (written, *made, Planned("AieMlir", normalise, sources), *_plan_outline(plan, python("mlir"), checked))
+    planned = (written, *made, Planned("AieMlir", normalise, sources), *_plan_outline(plan, python("mlir"), checked))
+    return (*planned, _plan_pretty(plan, python("mlir"))) if plan.design.pretty else planned
 
 
 def _plan_outline(plan: DesignPlan, mlir: PythonTool, checked: str) -> tuple[Planned, ...]:
@@ -242,6 +266,14 @@ def _plan_outline(plan: DesignPlan, mlir: PythonTool, checked: str) -> tuple[Pla
     return tuple(steps)
 
 
+def _plan_pretty(plan: DesignPlan, mlir: PythonTool) -> Planned:
+    """Return the step in which a tool verifies the checked MLIR and writes its own form of it."""
+    generic, output = plan.file(".generic.mlir"), plan.file(".pretty.mlir")
+    words = ("pretty", generic, *plan.printer.words, "-o", output)
+    step = python_step(plan, mlir, f"pretty  {output}", (output,), words, identity=plan.printer.identity)
+    return Planned("AieMlir", step, (generic,))
+
+
 def outline_words(requests: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
     """Return the words that name stages and ranges on a command line."""
     return tuple(
@@ -249,13 +281,13 @@ def outline_words(requests: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
     )
 
 
-def plan_module(source: str, output: str, mlir: PythonTool, origin: Origin) -> Planned:
+def plan_module(source: str, output: str, mlir: PythonTool, origin: Origin, native: NativeReader) -> Planned:
     """Return the step that reads a module whose functions others import."""
     step = Step(
         label=f"module  {source}",
-        commands=(mlir.command("normalise", source, "--link-anything", "-o", output),),
+        commands=(mlir.command("normalise", source, "--link-anything", *native.words, "-o", output),),
         outputs=(output,),
-        identity=mlir.identity,
+        identity=mlir.identity + native.identity,
         where=origin.where,
         asked_by=origin.word,
     )

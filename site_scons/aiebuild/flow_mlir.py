@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from aiebuild.flow import Planned, outline_words, plan_archive
+from aiebuild.flow import NO_READER, NativeReader, Planned, outline_words, plan_archive
 from aiebuild.step import Step
 from aiebuild.toolchains.mlir_tools import MlirFiles
 
@@ -54,7 +54,10 @@ class MlirKernel:
 
 @dataclass(frozen=True)
 class MlirFlow:
-    """What plans such kernels: our own commands, and what compiles a module; None translates it."""
+    """What plans such kernels: our own commands, and what compiles a module; None translates it.
+
+    `native` reads a kernel that the built-in reader does not know.
+    """
 
     mlir: PythonTool
     toolchain: Toolchain
@@ -62,6 +65,7 @@ class MlirFlow:
     identity: str = ""
     refused: str = ""
     core: bool = False
+    native: NativeReader = NO_READER
 
     def plan(self, kernel: MlirKernel) -> tuple[tuple[Planned, ...], str]:
         """Return the steps, and the file that they end in: an object or archive, or a module to import."""
@@ -134,11 +138,13 @@ class MlirFlow:
     def _step(
         self, kernel: MlirKernel, label: str, output: str, words: tuple[str, ...], sources: tuple[str, ...]
     ) -> Planned:
+        # What our own steps wrote is generic, and needs no other reader.
+        native = self.native if sources == (kernel.source,) else NO_READER
         step = Step(
             label=label,
-            commands=(self.mlir.command(*words),),
+            commands=(self.mlir.command(*words, *native.words),),
             outputs=(output,),
-            identity=self.mlir.identity,
+            identity=self.mlir.identity + native.identity,
             where=kernel.origin.where,
             asked_by=kernel.origin.word,
         )

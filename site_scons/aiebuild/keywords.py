@@ -74,7 +74,7 @@ def _settle(word: str, key: str, value: object, where: Location) -> object:
         if isinstance(value, (list, tuple)):
             return tuple(value)
         return (value,)
-    if key in {"inline", "stable_uuid"}:
+    if key in {"inline", "pretty", "stable_uuid"}:
         return _settle_switch(word, key, value, where)
     if key in _LISTS:
         return _settle_list(word, key, value, where)

@@ -272,6 +272,7 @@ class Design:
         imports: modules whose functions the MLIR calls; they become part of it.
         outline: stages of a function that become functions of their own: the function `top`'s, as a list of stages
             and (first, last) ranges, or a mapping from functions to such lists.
+        pretty: whether aie-opt verifies the checked MLIR and writes its own form of it beside, `<design>.pretty.mlir`.
         outputs: what aiecc makes of it for the NPU: `xclbin`, `insts`, `pdi`, `elf` (insts ELF), `full_elf`, `cdo`,
             `txn`, `ctrlpkt`, `core_elfs`, `physical_mlir`.
         name: the design's name; its folder's where it is left out.
@@ -285,6 +286,7 @@ class Design:
     check: str | None = None
     imports: tuple[MlirModule, ...] = ()
     outline: Outline = ()
+    pretty: bool = False
     outputs: tuple[str, ...] = ("xclbin", "insts")
     name: str = ""
     stable_uuid: bool = False

@@ -54,6 +54,7 @@ class Recipe(Protocol):
         check: str | None = None,
         imports: Sequence[MlirModule] = (),
         outline: Cuts = (),
+        pretty: bool = False,
         outputs: Sequence[str] = ("xclbin", "insts"),
         name: str = "",
         stable_uuid: bool = False,

@@ -98,7 +98,7 @@ def functions(body: str) -> list[Function]:
         line = body[match.start() : body.find("\n", match.start())]
         link = LINK.search(line)
         after = body[closing(body, match.end() - 1) + 1 :]
-        defined = re.match(r"\s*(?:->\s*[^{\n]*?)?\{", after) if "attributes" not in line else None
+        defined = re.match(r"[ ]*(?:->[^{\n]*?)?(?:attributes\s*\{[^{}\n]*\}\s*?)?[ ]*\{", after)
         inner = block(after, defined.end() - 1) if defined else None
         merged = 'link_with_mode = "merge"' in line
         found.append(Function(match[1], inner, link[1] if link else "", merged))

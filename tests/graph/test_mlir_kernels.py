@@ -7,6 +7,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
+from installations import install
 from projects import REPOSITORY, Built, Project, new_project
 
 if TYPE_CHECKING:
@@ -72,17 +73,54 @@ def test_the_outlined_module_has_two_private_functions_and_two_calls(two_mm: Pro
     assert all(shape in line for shape, line in zip(shapes, calls, strict=True))
 
 
-@needs_tools
-def test_an_edit_of_one_stage_recompiles_one_object(two_mm: Project) -> None:
-    two_mm.build("variant=outlined", "design=two_mm")
-    text = two_mm.read("kernels/two_mm.mlir")
+def edit_the_first_stage(project: Project) -> None:
+    """Change what the first stage of the kernel says, and none of the lines behind it."""
+    text = project.read("kernels/two_mm.mlir")
     first = text.index('stage_name = "out_AB"')
     edited = text[:first].replace("arith.addf %sum, %product", "arith.addf %product, %sum", 1) + text[first:]
     assert edited != text
-    two_mm.write("kernels/two_mm.mlir", edited)
+    project.write("kernels/two_mm.mlir", edited)
+
+
+@needs_tools
+def test_an_edit_of_one_stage_recompiles_one_object(two_mm: Project) -> None:
+    two_mm.build("variant=outlined", "design=two_mm")
+    edit_the_first_stage(two_mm)
     built = two_mm.build("variant=outlined", "design=two_mm")
     assert [name.rpartition(".Stage_")[2] for name in built.compiled] == ["out_AB.mlir"]
     assert two_mm.build("variant=outlined", "design=two_mm").steps == []
+
+
+@pytest.mark.parametrize("arch", ["aie2", "aie2p"])
+def test_for_the_npu_an_edit_of_one_stage_recompiles_one_object(two_mm: Project, tmp_path: Path, arch: str) -> None:
+    tools = install(tmp_path / "tools", "C2", aie_opt=True)
+    two_mm.variables |= tools.variables
+    words = (f"arch={arch}", "variant=outlined", "design=two_mm")
+    first = two_mm.build(*words)
+    assert sorted(name.rpartition(".")[0].rpartition(".")[2] for name in first.compiled) == [
+        "Stage_out_AB",
+        "Stage_out_ABC",
+        "rest",
+    ]
+    (artifact,) = (two_mm.root / f"build/{arch}/designs/two_mm").glob("*/two_mm.xclbin")
+    assert artifact.stat().st_size > 0
+    edit_the_first_stage(two_mm)
+    assert [name.rpartition(".Stage_")[2] for name in two_mm.build(*words).compiled] == ["out_AB.mlir"]
+    assert two_mm.build(*words).steps == []
+
+
+@needs_tools
+def test_a_native_tool_reads_what_the_built_in_reader_does_not_know(two_mm: Project, tmp_path: Path) -> None:
+    text = two_mm.read("kernels/two_mm.mlir")
+    store = "affine.store %e, %E[%i, %j] : memref<16x24xf32>"
+    two_mm.write("kernels/two_mm.mlir", text.replace(store, f"affine.if affine_set<(d0): (d0 >= 0)>(%i) {{ {store} }}"))
+    assert agrees(two_mm.build("variant=outlined", "design=two_mm"))
+    without_tools(two_mm, tmp_path / "bin")
+    failed = two_mm.scons("variant=outlined", "design=two_mm")
+    assert failed.status == 2
+    line = text[: text.index(store)].count("\n") + 1
+    assert f"kernels/two_mm.mlir:{line}:7: error: the custom syntax of `affine.if`" in failed.err
+    assert "install `mlir-opt`" in failed.err
 
 
 def test_an_unknown_stage_of_a_kernel_lists_the_stages(two_mm: Project) -> None:
@@ -106,7 +144,8 @@ def test_options_of_c_plus_plus_are_refused_for_mlir(two_mm: Project) -> None:
 
 def test_for_the_npu_the_commands_are_those_of_mlir_aie(two_mm: Project) -> None:
     shown = two_mm.build("-n", "arch=aie2p", "design=two_mm", "variant=outlined").out
-    assert shown.count("<mlir_aie>/bin/aie-opt") == 3
+    assert shown.count("--pass-pipeline=builtin.module(") == 3
+    assert "<mlir_aie>/bin/aie-opt" in shown
     assert shown.count("--target=aie2p-none-unknown-elf") == 3
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 from typing import TYPE_CHECKING
 
+from installations import install
 from projects import CHECK, CONTRACT, HandMade, Project, add_design, one_core_mlir
 
 if TYPE_CHECKING:
@@ -44,6 +45,13 @@ env.AieMlir("out/adder.generic.mlir", "src/adder.mlir.j2", device="npu1_1col", l
     project = by_hand(tmp_path, script)
     assert project.build().kinds == {"write", "render", "check"}
     assert (project.root / "out/adder.facts.json").is_file()
+    project.script(script.replace('device="', 'pretty=True, device="'))
+    failed = project.scons()
+    assert failed.status == 2
+    assert "aie-opt" in failed.err
+    project.variables |= install(tmp_path / "tools", "C2", aie_opt=True).variables
+    assert project.build().kinds == {"pretty"}
+    assert "aie.device(npu1_1col) {" in project.read("out/adder.pretty.mlir")
 
 
 def test_u6_a_misspelt_keyword_of_a_builder_is_an_error_with_the_nearest(tmp_path: Path) -> None:
@@ -62,10 +70,15 @@ env.Design(mlir="x.mlir.j2", link_with=[add], check="check.py")"""
     contract = CONTRACT + "parameters:\n  some: {type: int, default: 2}\n"
     add_design(Project(project.root), "x", recipe, {"add_one": "add.o"}, contract=contract)
     project.write("designs/x/add.cc", KERNEL)
-    project.script("""\
+    script = """\
 design, p = env.AieConfiguration("designs/x", some=1)
 SConscript("designs/x/SConscript", exports={"env": design, "p": p})
-""")
+"""
+    project.script(script.replace("some=1", 'devise="npu1_1col"'))
+    failed = project.scons()
+    assert "has no parameter 'devise', which AieConfiguration gives" in failed.err
+    assert "'device'" in failed.err
+    project.script(script)
     assert "x: Y agrees with the reference" in project.build().out
     assert (project.root / "build/host/designs/x/npu1_1col,some=1/check.json").is_file()
     assert project.build().steps == []

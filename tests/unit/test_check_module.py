@@ -184,9 +184,18 @@ def test_declared_files_are_right() -> None:
 
 
 def test_a_called_declaration_without_a_file_is_told_once() -> None:
-    error = only(golden("scale4", ('{link_with = "scale.o"} ', "")), declared=["scale.o"])
+    module = golden("scale4", ('{link_with = "scale.o"} ', ""))
+    error = only(module, declared=["scale.o"])
     assert error.message == "@scale_i32 is called, but nothing defines it: its declaration names no file"
-    assert error.hint == 'name the object that defines it: attributes {link_with = "scale.o"}'
+    declaration, call = (next(op for op in module.walk() if op.name == name) for name in ("func.func", "func.call"))
+    assert error.where == module.where(call)
+    how = 'name the object that defines it: attributes {link_with = "scale.o"}'
+    assert error.hint == f"it is declared at {module.where(declaration)}; {how}"
+
+
+def test_a_misspelt_link_with_is_named() -> None:
+    error = only(golden("scale4", ("{link_with = ", "{link_wiht = ")), declared=["scale.o"])
+    assert error.hint.endswith("it has `link_wiht`: did you mean link_with?")
 
 
 def test_the_older_form_with_the_file_at_the_core_is_right() -> None:
@@ -200,6 +209,20 @@ def test_the_older_form_with_the_file_at_the_core_is_right() -> None:
 
 
 # FIFOs and cores
+
+
+@pytest.mark.parametrize("name", ["objFifo_name = @memC, port = 0 : i32, size = 1 : i32}> : () -> ()", "[@memA]"])
+def test_a_misspelt_fifo_is_one_error(name: str) -> None:
+    misspelt = name.replace("@memC", "@memD").replace("@memA", "@memX")
+    error = only(golden("matmul", (name, misspelt)), declared=["mm.o"])
+    assert error.message.startswith("there is no object FIFO @mem")
+    assert error.hint == "did you mean 'memC'?"
+
+
+def test_other_references_name_the_nearest_symbol_of_any_kind() -> None:
+    module = parse('"own.op"() {of = @tabel} : () -> ()\n"memref.global"() <{sym_name = "table"}> : () -> ()', "x.mlir")
+    (error,) = check_module(module, [])
+    assert error.hint == "did you mean 'table'?"
 
 
 @pytest.mark.parametrize(

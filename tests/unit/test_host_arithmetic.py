@@ -43,6 +43,19 @@ def binary(name: str, kind: str, more: str = "") -> Callable[..., Any]:
     return function(f'%r = "arith.{name}"(%a, %b){more} : ({kind}, {kind}) -> {kind}', f"{kind}, {kind}", kind)
 
 
+def test_affine_is_lowered_before_it_is_translated() -> None:
+    body = """
+    %c = "affine.apply"(%a, %b) <{map = affine_map<(d0)[s0] -> ((d0 + s0) floordiv 2)>}> : (index, index) -> index
+    %r = "affine.for"(%c) <{lowerBoundMap = affine_map<() -> (0)>, operandSegmentSizes = array<i32: 0, 0, 1>,
+      step = 1 : index, upperBoundMap = affine_map<() -> (4)>}> ({
+    ^bb0(%i: index, %sum: index):
+      %next = "affine.apply"(%sum, %i) <{map = affine_map<(d0, d1) -> (d0 + d1)>}> : (index, index) -> index
+      "affine.yield"(%next) : (index) -> ()
+    }) : (index) -> index
+    """
+    assert function(body, "index, index", "index")(7, 4) == 11 // 2 + 6
+
+
 def wrapped(value: int, bits: int) -> int:
     return (value + (1 << (bits - 1))) % (1 << bits) - (1 << (bits - 1))
 

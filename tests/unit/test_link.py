@@ -383,6 +383,16 @@ def test_only_what_is_needed_comes_along() -> None:
     assert more.results[0].emitted
 
 
+def test_a_value_of_the_modules_level_comes_along_or_is_missed_by_name() -> None:
+    code = parse('%0 = "own.first"() : () -> i32\n' + func("main", '"own.use"(%0) : (i32) -> ()'), "c.mlir")
+    assert len(link(parse(EMPTY), [code]).module.op.body) == 2
+    declaring = parse('"func.func"() <{function_type = () -> (), sym_name = "main"}> ({}) : () -> ()')
+    with pytest.raises(ProblemsError) as caught:
+        link(declaring, [code], None, needed_only=True)
+    assert caught.value.codes == ("E-LINK-VALUE",)
+    assert "func.func uses %0 of the module's level" in str(caught.value)
+
+
 # Other ways to name
 
 

@@ -349,6 +349,7 @@ REFUSED: list[tuple[str, str]] = [
         "affine.delinearize_index is not supported without MLIR's own tools",
     ),
     (REDUCTION, "affine.parallel with reductions"),
+    ('"affine.for"() : () -> ()', "affine.for has no body"),
 ]
 
 

@@ -8,6 +8,7 @@ import sys
 import textwrap
 from pathlib import Path
 
+import mlir_tools
 import pytest
 from aiebuild.errors import MlirError, ToolchainError
 from aiebuild.mlir.native import NativeTool
@@ -253,6 +254,31 @@ def test_a_native_tools_message_is_shown_at_the_users_own_line(tmp_path: Path) -
     with pytest.raises(MlirError) as caught:
         normalise(UNKNOWN, "d.mlir", native=native)
     assert str(caught.value) == "d.mlir:4:5: error: custom op 'other.op' is unknown"
+
+
+FORMS = """
+func.func @f(%c: i1, %x: f32, %m: memref<8xf32>, %i: index, %n: index) -> f32 {
+  %r = scf.if %c -> f32 {
+    scf.yield %x : f32
+  } else {
+    %y = affine.load %m[%i + symbol(%n)] : memref<8xf32>
+    scf.yield %y : f32
+  }
+  return %r : f32
+}
+"""
+
+
+def test_a_native_tool_is_the_judge_of_forms_that_the_built_in_reader_refuses() -> None:
+    mlir_tools.require("mlir-opt")
+    with pytest.raises(MlirError, match=r"d\.mlir:3:21: error: expected `\(`, found `f32`") as refused_alone:
+        normalise(FORMS, "d.mlir")
+    native = (NativeTool((mlir_tools.find("mlir-opt") or "",)),)
+    (function,) = normalise(FORMS, "d.mlir", native=native).op.body
+    assert [op.name for op in function.body] == ["scf.if", "func.return"]
+    with pytest.raises(MlirError) as refused_by_both:
+        normalise(FORMS.replace("scf.yield %x", "scf.yield %z"), "d.mlir", native=native)
+    assert str(refused_by_both.value) == str(refused_alone.value)
 
 
 def test_a_native_tool_that_cannot_be_run_is_named() -> None:

@@ -160,6 +160,11 @@ def test_blanks_line_ends_and_comments_do_not_matter() -> None:
     assert rewritten(spread) == rewritten(close)
 
 
+def test_comments_may_stand_between_any_two_words() -> None:
+    text = '%a , %b : 2 = "x" ( ) : ( ) -> ( i1 , i2 , i3 ) "y" ( %a , %b#1 ) { k = 1 , u } : ( i1 , i3 ) -> ( )'
+    assert write(parse(text.replace(" ", ' // "( <{[ %z\r\n'))) == write(parse(text))
+
+
 def test_blocks_branch_forward_and_backward_with_values() -> None:
     text = """
     "f"() ({
@@ -234,6 +239,22 @@ def test_locations_give_line_and_column_even_through_aliases() -> None:
     assert str(module.where(w)) == "text.mlir:6:7"
 
 
+def test_an_alias_of_a_location_is_written_out_as_its_place_needs() -> None:
+    text = """
+    #here = loc("a.mlir":1:2)
+    #both = loc(fused<"q">[#here, "b"])
+    "x"() {attribute = #here, inside = loc("n"(#here))} : () -> () loc(#both)
+    """
+    (op,) = parse(dedent(text)).op.body
+    assert op.attributes == {"attribute": 'loc("a.mlir":1:2)', "inside": 'loc("n"("a.mlir":1:2))'}
+    assert op.location == 'fused<"q">["a.mlir":1:2, "b"]'
+
+
+def test_a_string_in_the_resources_may_look_like_their_end() -> None:
+    resources = '{-#\n  external_resources: { own: { key: "a#-}b" } }\n#-}'
+    assert parse(f'"x"() : () -> ()\n{resources}\n').resources == resources
+
+
 def test_locations_are_written_on_demand_and_read_back() -> None:
     text = '"x"() ({\n  "y"() : () -> ()\n}) : () -> ()\n'
     module = parse(text, 'a "b".mlir')
@@ -302,6 +323,13 @@ def test_an_empty_region_is_not_a_region_with_an_empty_block() -> None:
         ('"x"() ({^b:\n^b:}) : () -> ()', "2:1: error: block ^b is defined twice in this region"),
         ('"x"() ({^b(%a i32):}) : () -> ()', "1:12: error: expected a block argument such as `%a: i32`, found `%a`"),
         ('"x"() ({^b}) : () -> ()', "1:11: error: expected `:` behind block ^b, found `}`"),
+        ('"x"()[^b] : () -> ()', "1:7: error: block ^b is not defined in this region"),
+        ('"x"() : () -> (i32, %)', "1:9: error: expected a type, found `%`"),
+        ('#a = affine_map(d0) -> (d0)>\n"x"() : () -> ()', "1:28: error: expected a line end behind what the alias"),
+        (
+            '"builtin.module"() ({^b(%a: i32):}) : () -> ()',
+            "1:1: error: a builtin.module has one region with one block",
+        ),
         ("#a = 1\n#a = 2", "2:1: error: alias `#a` is defined twice"),
         ('"x"() : () -> () }', "1:18: error: expected an op in quotes, such as"),
         ('"x"() : () -> ()\n{-# a', "2:1: error: expected `#-}` that closes `{-#`"),

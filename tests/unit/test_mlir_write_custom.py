@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from aiebuild.errors import MlirError
 from aiebuild.mlir.normalise import normalise
+from aiebuild.mlir.parse import parse
 from aiebuild.mlir.write import write
 from aiebuild.mlir.write_custom import write_custom
 from projects import GOLDEN
@@ -42,3 +44,30 @@ def test_a_function_with_a_body_is_written_with_its_arguments() -> None:
     written = write_custom(module)
     assert "func.func private @f(%arg0: i32, %arg1: memref<4xi32>) -> (i32) {" in written
     assert write(normalise(written, "x.mlir")) == write(module)
+
+
+def test_what_functions_say_and_unusual_names_are_kept() -> None:
+    text = """
+    module {
+      func.func @"a b"(%x: i32 {own.a}) attributes {own.b = "c"} { return }
+      func.func private @branches() attributes {own.d} {
+        cf.br ^next
+      ^next:
+        return
+      }
+      func.func @caller() {
+        func.call @branches() : () -> ()
+        return
+      }
+    }
+    """
+    module = normalise(text, "x.mlir")
+    written = write_custom(module)
+    assert "func.func private @branches() attributes {own.d} {" in written
+    assert write(normalise(written, "x.mlir")) == write(module)
+
+
+def test_an_op_that_lacks_a_property_is_named() -> None:
+    module = parse('"aie.device"() ({}) : () -> ()', "x.mlir")
+    with pytest.raises(MlirError, match=r"aie\.device.*it lacks 'device'"):
+        write_custom(module)

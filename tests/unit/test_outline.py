@@ -359,6 +359,19 @@ def test_the_function_goes_into_the_table_of_its_caller() -> None:
     assert [symbol_name(op) for op in device.body] == ["other", "Stage_a", "top"]
 
 
+def test_a_function_inside_of_an_unknown_op_calls_one_beside_that_op() -> None:
+    module = parse("""
+    "own.before"() : () -> ()
+    "own.wrapper"() ({
+      "func.func"() <{function_type = () -> (), sym_name = "top"}> ({
+        "own.op"() {stage_name = "a"} : () -> ()
+        "func.return"() : () -> ()
+      }) : () -> ()
+    }) : () -> ()""")
+    result = outline(module, "top", ["a"])
+    assert [symbol_name(op) or op.name for op in result.module.op.body] == ["own.before", "Stage_a", "own.wrapper"]
+
+
 def test_a_stage_may_call_its_own_function() -> None:
     body = f"""affine.for %i = 0 to 4 {{
       func.call @top(%m, %n, %x) : ({ROW}, index, f32) -> ()

@@ -6,8 +6,10 @@ import sys
 from pathlib import Path
 
 import aiebuild
+import mlir_tools
 import pytest
 from aiebuild.mlir.__main__ import main
+from aiebuild.mlir.normalise import normalise
 from aiebuild.mlir.parse import parse
 from aiebuild.mlir.symbols import symbols
 
@@ -120,6 +122,36 @@ def test_bytecode_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     Path("b.mlir").write_bytes(b"ML\xefR\x0dMLIR22.1.8\0\1\2")
     assert main(["check", "b.mlir"]) == 1
     assert "written by MLIR22.1.8 [E-BYTECODE]" in capsys.readouterr().err
+
+
+def test_a_tool_verifies_and_writes_its_own_form(capsys: pytest.CaptureFixture[str]) -> None:
+    mlir_tools.require("mlir-opt")
+    tool = ("--mlir-opt", mlir_tools.find("mlir-opt") or "")
+    assert main(["outline", "two_mm.mlir", "--stage", "out_AB", "--pretty", "--no-locations", *tool, "-o", "x"]) == 0
+    assert main(["outline", "two_mm.mlir", "--stage", "out_AB", "--no-locations", "-o", "generic"]) == 0
+    assert "func.func private @Stage_out_AB(%arg0: memref<" in Path("x").read_text()
+    assert normalise(Path("x").read_text(), "x").op.body[0].name == "func.func"
+    assert mlir_tools.generic(Path("x").read_text()) == mlir_tools.generic(Path("generic").read_text())
+    assert main(["pretty", "generic", *tool]) == 0
+    assert capsys.readouterr().out == Path("x").read_text()
+
+
+def test_what_the_tool_refuses_is_at_the_users_own_line(capsys: pytest.CaptureFixture[str]) -> None:
+    mlir_tools.require("mlir-opt")
+    Path("wrong.mlir").write_text(
+        '"func.func"() <{function_type = () -> (), sym_name = "f"}> ({}) : () -> ()\n"func.return"() : () -> ()\n'
+    )
+    assert main(["pretty", "wrong.mlir", "-o", "x", "--mlir-opt", mlir_tools.find("mlir-opt") or ""]) == 1
+    assert capsys.readouterr().err.startswith("wrong.mlir:2:1: error: 'func.return' op expects parent op 'func.func'")
+    assert not Path("x").exists()
+
+
+def test_without_a_tool_its_option_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["pretty", "helper.mlir", "-o", "x"]) == 1
+    assert "name `mlir-opt` (for example Debian's mlir-22-tools) with --mlir-opt" in capsys.readouterr().err
+    Path("device.mlir").write_text("aie.device(npu1_1col) {}\n")
+    assert main(["pretty", "device.mlir", "-o", "x"]) == 1
+    assert "name `aie-opt` (mlir-aie) with --aie-opt" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

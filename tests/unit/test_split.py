@@ -162,3 +162,30 @@ def test_a_name_in_two_pieces_is_refused() -> None:
     with pytest.raises(ProblemsError) as caught:
         link(pieces[0], [*pieces[1:], pieces[1]])
     assert caught.value.codes == ("E-LINK-DUP",)
+
+
+def test_a_module_with_nothing_in_it_is_one_piece() -> None:
+    module = parse('"builtin.module"() ({\n}) {own.x} : () -> ()')
+    (piece,) = split(module)
+    assert write(link(piece.module, []).module) == write(module)
+
+
+LOOSE = """
+%0 = "own.first"() : () -> i32
+"own.holder"() <{sym_name = "holder", sym_visibility = "private"}> ({
+  "own.use"(%0) : (i32) -> ()
+}) : () -> ()
+"own.symbol"() <{function_type = () -> (), sym_name = "f"}> ({
+  "own.use"(%0) : (i32) -> ()
+}) : () -> ()
+"""
+
+
+def test_values_of_the_modules_level_stay_with_what_uses_them() -> None:
+    module = parse(LOOSE, "x.mlir")
+    (whole,) = split(module, [])
+    assert write(link(whole.module, []).module) == write(module)
+    with pytest.raises(ProblemsError) as caught:
+        split(module)
+    assert caught.value.codes == ("E-SPLIT-VALUE",)
+    assert "x.mlir:6:1: error: own.symbol uses %0 of the module's level" in str(caught.value)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from aiebuild.host.describe import Design, core_function, describe
 from aiebuild.host.emitter import Function, Unit
 from aiebuild.host.reading import enclosing, python_name
+from aiebuild.mlir.lower_affine import lower_affine
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,11 +32,13 @@ from aiebuild.host.prelude import *
 
 
 def translate(module: Module) -> str:
-    """Return the Python text of a module.
+    """Return the Python text of a module; what cores and functions have of `affine` is lowered first.
 
     Raises:
         MlirError: an op, or a form of it, is not supported on the host; with op, line and core.
     """
+    if any(op.name.startswith("affine.") for op in module.walk()):
+        module = lower_affine(module)
     design = Design(module)
     described = describe(design)
     unit = Unit(design)

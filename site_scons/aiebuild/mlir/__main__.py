@@ -1,4 +1,4 @@
-"""The MLIR steps of a build as commands: `python -m aiebuild.mlir render|normalise|link|check|outline|split ...`.
+"""The MLIR steps of a build as commands: `python -m aiebuild.mlir render|normalise|link|check|outline|split|...`.
 
 Exit status: 0 good; 1 for an error of the user's, said on stderr, with no output left; 2 for wrong usage.
 Each command imports only what it needs.

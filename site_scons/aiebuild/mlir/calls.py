@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from aiebuild.errors import CheckError, Location, MlirError, nearest
 from aiebuild.mlir import attributes
 from aiebuild.mlir.fabric import fabrics, where
-from aiebuild.mlir.facts import external_calls, link_with
+from aiebuild.mlir.facts import first_calls, link_with
 from aiebuild.mlir.lookup import Scopes
 from aiebuild.mlir.problems import Problem
 from aiebuild.mlir.signatures import Signature, differences, read_signature, signature
@@ -89,21 +89,32 @@ def check_link_files(
 
 
 def _check_undefined(scopes: Scopes, declared: Sequence[str] | None) -> Iterator[CheckError]:
-    """Yield an error for each declaration that a core calls and that names no file."""
+    """Yield an error for each declaration that names no file, at the first call by a core."""
     reported: set[int] = set()
     for fabric in fabrics(scopes.module):
         for core in fabric.cores:
-            for name, op in external_calls(fabric, core).items():
+            for name, (op, call) in first_calls(fabric, core).items():
                 if link_with(op) or link_with(core) or id(op) in reported:
                     continue
                 reported.add(id(op))
-                file = declared[0] if declared else "kernel.o"
                 yield Problem(
                     "E-CALL-UNDEF",
                     f"@{name} is called, but nothing defines it: its declaration names no file",
-                    where(scopes.module, op),
-                    scopes.elsewhere(name) or f'name the object that defines it: attributes {{link_with = "{file}"}}',
+                    where(scopes.module, call),
+                    f"it is declared at {where(scopes.module, op)}; "
+                    + (_misspelt(op) or scopes.elsewhere(name) or _how_to_name(declared)),
                 )
+
+
+def _misspelt(op: Op) -> str:
+    """Return a hint, if the declaration has an attribute that is almost called `link_with`."""
+    near = nearest("link_with", [name for name in op.attributes if "." not in name])
+    return "" if near is None else f"it has `{near}`: did you mean link_with?"
+
+
+def _how_to_name(declared: Sequence[str] | None) -> str:
+    file = declared[0] if declared else "kernel.o"
+    return f'name the object that defines it: attributes {{link_with = "{file}"}}'
 
 
 def _declared_hint(file: str, declared: Sequence[str], recipe: Location | None) -> str:
@@ -162,7 +173,7 @@ def undefined(scopes: Scopes, use: Use, what: str) -> Problem:
             where(module, use.op),
             _scope_hint(module, table, other, name),
         )
-    hint = scopes.elsewhere(use.path[0]) or scopes.nearest(table, name)
+    hint = scopes.elsewhere(use.path[0]) or scopes.nearest(table, name, functions=is_call(use))
     return Problem(
         "E-CALL-UNDEF",
         f"@{name} {what}",

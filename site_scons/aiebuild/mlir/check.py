@@ -51,7 +51,9 @@ def check_module(
     ]
     for fabric in fabrics(module):
         checks += [check_cores(fabric), check_fifos(fabric), check_sequences(fabric)]
-    return gather([gather(checks, module.file), check_uses(scopes)], module.file)
+    found = gather(checks, module.file)
+    more = (problem for problem in check_uses(scopes) if not _is_said(problem, found))
+    return gather([found, more], module.file)
 
 
 def check_names(
@@ -84,6 +86,12 @@ def check_names(
     return [
         each if isinstance(each, Problem) else Problem("E-MLIR", each.message, each.where, each.hint) for each in found
     ]
+
+
+def _is_said(problem: Problem, errors: Sequence[CheckError]) -> bool:
+    """Tell whether an error at the same place names the same symbol: a check that knows the op says it better."""
+    name = problem.message.split(" ", 1)[0]
+    return any(error.where == problem.where and name in error.message.split() for error in errors)
 
 
 def gather(checks: Iterable[Iterable[CheckError]], file: str) -> list[CheckError]:

@@ -94,16 +94,21 @@ def read_module(path: Path, native: tuple[NativeTool, ...] = ()) -> Module:
 
 
 def native_tools(options: argparse.Namespace) -> tuple[NativeTool, ...]:
-    """Return the tools that `--mlir-opt` and `--aie-opt` name."""
-    if not (options.mlir_opt or options.aie_opt):
+    """Return the tools that `--mlir-opt`, `--aie-opt` and `--iree-opt` name."""
+    if not (options.mlir_opt or options.aie_opt or options.iree_opt):
         return ()
     from aiebuild.mlir.native import NativeTool  # noqa: PLC0415 - only needed where there are such tools
 
-    tools = ((options.mlir_opt, {"upstream"}), (options.aie_opt, {"aie", "upstream"}))
+    tools = (
+        (options.mlir_opt, {"upstream"}),
+        (options.aie_opt, {"aie", "upstream"}),
+        (options.iree_opt, {"stablehlo", "upstream"}),
+    )
     return tuple(NativeTool((program,), frozenset(dialects)) for program, dialects in tools if program)
 
 
 def declare_native_tools(parser: argparse.ArgumentParser) -> None:
-    """Add `--aie-opt` and `--mlir-opt`."""
+    """Add `--aie-opt`, `--mlir-opt` and `--iree-opt`."""
     parser.add_argument("--aie-opt", metavar="PROGRAM", help="reads what the built-in reader does not know")
     parser.add_argument("--mlir-opt", metavar="PROGRAM", help="the same, for modules without aie and aiex")
+    parser.add_argument("--iree-opt", metavar="PROGRAM", help="the same, for StableHLO")

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from aiebuild.mlir.ir import Block, Module, Op, Region, Successor, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
 
 
 class Copier:
@@ -77,6 +82,22 @@ class Copier:
 def copy_module(module: Module) -> Module:
     """Return a copy that shares nothing that can be changed."""
     return Module(Copier().op(module.op), module.resources, module.file)
+
+
+def captured(ops: Collection[Op]) -> Iterator[tuple[Op, Value]]:
+    """Yield each op of a module's level that uses a result of another one that is not among these, and that value.
+
+    Functions cannot do that, but ops of dialects that are not known here may.
+    """
+    own = set(ops)
+    block = next((op.parent for op in ops), None)
+    if block is None or not any(op.results for op in block.ops):
+        return
+    outer = {value for op in block.ops if op not in own for value in op.results}
+    for op in ops:
+        for inner in op.walk():
+            passed = (value for each in inner.successors for value in each.operands)
+            yield from ((op, value) for value in (*inner.operands, *passed) if value in outer)
 
 
 def body_of(op: Op) -> Block:

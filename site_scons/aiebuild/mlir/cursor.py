@@ -21,6 +21,7 @@ _SIMPLE_TYPE = r"!?[A-Za-z_][\w$.]*(?:<[^()\"<>/]*(?:<[^()\"<>/]*>[^()\"<>/]*)*>
 _SIGNATURE = re.compile(rf'\s*\(([^()"/]*)\)\s*->\s*(?:\(([^()"/]*)\)|({_SIMPLE_TYPE}))')
 _TYPE_WORD = re.compile(r"!?[A-Za-z_][\w$.]*")
 _LOC = re.compile(rf"{GAP}loc\s*(?=\()")
+_LOC_OR_STRING = re.compile(rf"{STRING}|\bloc\(")
 _ALIAS = re.compile(r"([#!](?:[A-Za-z_][\w$]*|\d+))\s*=\s*")
 _ALIAS_USE = re.compile(rf"{STRING}|([#!](?:[A-Za-z_][\w$]*|\d+))(?![\w$.<\"])")
 _LONE_ALIAS = re.compile(r"[#!][A-Za-z_][\w$]*")
@@ -110,15 +111,29 @@ class Cursor:
         value = squeeze(self.text[match.end() : end])
         if not value:
             self.expected(f"what `{name}` stands for", match.end())
+        stop = value_end(self.text[:end], match.end(), at_equals=True)
+        if stop < end:
+            self.expected("a line end behind what the alias stands for", stop)
         self._aliases[name] = self.inlined(value)
         self.position = end
         return True
 
-    def inlined(self, text: str) -> str:
-        """Return the text with each alias in it replaced by what it stands for."""
+    def inlined(self, text: str, *, in_location: bool = False) -> str:
+        """Return the text with each alias in it replaced by what it stands for.
+
+        Args:
+            text: of an attribute, a type or a location.
+            in_location: the text stands inside `loc(...)`, where a location has no `loc` of its own.
+        """
         if "#" not in text and "!" not in text:
             return text
-        return _ALIAS_USE.sub(lambda match: self._aliases.get(match.group(1), match.group()), text)
+
+        def replaced(match: re.Match[str]) -> str:
+            value = self._aliases.get(match.group(1), match.group())
+            inside = value.startswith("loc(") and (in_location or _is_in_location(text, match.start()))
+            return value[len("loc(") : -1] if inside else value
+
+        return _ALIAS_USE.sub(replaced, text)
 
     def _end_of_lines(self, start: int) -> int:
         """Return the offset of the first line end after `start` at which no bracket is open."""
@@ -144,6 +159,9 @@ class Cursor:
 
     def _all_checked(self, types: list[str]) -> list[str]:
         """Return the types with their aliases replaced."""
+        for type_ in types:
+            if not type_.startswith(("!", "(", "_")) and not type_[:1].isalpha():
+                self.fail(self.position, f"expected a type, found `{type_}`")
         return [self._checked(type_, self.position) for type_ in types]
 
     # --- types ---
@@ -163,6 +181,8 @@ class Cursor:
     def types(self, start: int, end: int) -> list[str]:
         """Return the types of a list that stands between two offsets, a closing bracket at the second."""
         pieces = [squeeze(piece) for piece in split(self.text, start, end)]
+        if pieces == [""]:
+            return []  # there is a comment only
         if "" in pieces:
             self.fail(start, "expected a type before and behind each comma")
         return self._all_checked(pieces)
@@ -250,6 +270,12 @@ class Cursor:
             self.expected("`,` or `}`", end)
         self.position = end + 1
         return self._checked(value, start) if given else None, self.text[end]
+
+
+def _is_in_location(text: str, position: int) -> bool:
+    """Tell whether an offset of the text of an attribute is between the brackets of a `loc(...)`."""
+    openings = (match.end() - 1 for match in _LOC_OR_STRING.finditer(text, 0, position) if match.group() == "loc(")
+    return any(closing(text, start) > position for start in openings)
 
 
 def line_starts(text: str) -> list[int]:

@@ -118,8 +118,13 @@ def external_calls(fabric: Fabric, core: Op) -> dict[str, Op]:
 
     The result maps names to declarations. Calls of what is not declared are left out.
     """
+    return {name: declaration for name, (declaration, _) in first_calls(fabric, core).items()}
+
+
+def first_calls(fabric: Fabric, core: Op) -> dict[str, tuple[Op, Op]]:
+    """Return what `external_calls` returns, with the first call of each function behind its declaration."""
     functions = {symbol(op): op for op in fabric.named("func.func")}
-    found: dict[str, Op] = {}
+    found: dict[str, tuple[Op, Op]] = {}
     waiting, seen = [core], {id(core)}
     while waiting:
         for call in (op for op in waiting.pop().walk() if op.name == "func.call"):
@@ -130,7 +135,7 @@ def external_calls(fabric: Fabric, core: Op) -> dict[str, Op]:
             if callee.body:
                 waiting.append(callee)
             else:
-                found[symbol(callee) or ""] = callee
+                found[symbol(callee) or ""] = (callee, call)
     return found
 
 

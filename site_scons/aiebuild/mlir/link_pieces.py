@@ -48,16 +48,18 @@ def join_pieces(pieces: Sequence[Module]) -> Module:
         ProblemsError: a name is defined in two pieces, and not equally.
     """
     main = copy_module(Module(pieces[0].op, pieces[0].resources, pieces[0].file))
-    block = body_of(main.op)
     found: dict[int, Op] = {}
     for piece in pieces:
         copies = Copier().ops(piece.op.body)
         for op in copies:
             _collect(found, op, piece)
+    del main.op.attributes[_KEY]
+    if not found:
+        return main
+    block = body_of(main.op)
     block.ops = [_restored(op) for _, op in sorted(found.items())]
     for op in block.ops:
         op.parent = block
-    del main.op.attributes[_KEY]
     return main
 
 
@@ -82,5 +84,13 @@ def _restored(op: Op) -> Op:
         if text is not None and entry == "linkage":
             op.properties["linkage"] = text
         elif text is not None:
-            set_visibility(op, None if text == "unit" else text)
+            _restore_visibility(op, None if text == "unit" else text)
     return op
+
+
+def _restore_visibility(op: Op, text: str | None) -> None:
+    """Put a visibility where the name stands, as in the module that was split."""
+    set_visibility(op, None)
+    if text is not None:
+        entries = op.properties if "sym_name" in op.properties else op.attributes
+        entries["sym_visibility"] = text

@@ -6,6 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from aiebuild.mlir.copying import captured
 from aiebuild.mlir.identity import fingerprint, key_of
 from aiebuild.mlir.link_names import ORIGIN, Naming, read_origin
 from aiebuild.mlir.link_source import Import, Source, described, same_types, shown
@@ -71,6 +72,8 @@ def make_plan(
             )
     for source in unique:
         plan.warnings += _unknown_tables(source)
+    for brought in plan.imports:
+        plan.problems += _captured_values(brought)
     return plan
 
 
@@ -314,6 +317,14 @@ def _is_seen_between(op: Op, table: Op, name: str) -> bool:
             return True
         above = above.parent_op
     return False
+
+
+def _captured_values(brought: Import) -> Iterator[Problem]:
+    """Yield an error for each value of the module's level that is used, but not brought along."""
+    for op, value in captured(brought.ops):
+        message = f"{op.name} uses %{value.hint} of the module's level, which does not come along"
+        hint = "make the value where it is used, or link without needed_only"
+        yield Problem("E-LINK-VALUE", message, brought.source.module.where(op), hint)
 
 
 def _unknown_tables(source: Source) -> Iterator[Problem]:

@@ -102,15 +102,14 @@ class Scopes:
             op = next((op for op in module.op.body if symbol_name(op) == name and not is_declaration(op)), None)
             if op is not None:
                 where: Location = module.where(op)
-                return (
-                    f"@{name} is defined in module {module.file or where.file} ({where}), "
-                    "which is not linked here: import it"
-                )
+                # The module's own file may be one that the build wrote; the place is in the user's.
+                file = where.file or module.file
+                return f"@{name} is defined in module {file} ({where}), which is not linked here: import it"
         return ""
 
-    def nearest(self, table: Op, name: str) -> str:
-        """Return a hint: the nearest function of a table, else all of them, if there are few."""
-        known = sorted(key for key, op in self.symbols(table).items() if op.name == "func.func")
+    def nearest(self, table: Op, name: str, *, functions: bool = True) -> str:
+        """Return a hint: the nearest function of a table, or symbol of any kind; else all of them, if there are few."""
+        known = sorted(key for key, op in self.symbols(table).items() if op.name == "func.func" or not functions)
         near = nearest(name, known)
         if near is not None:
             return f"did you mean {near!r}?"

@@ -84,6 +84,8 @@ class _Lowering:
             )
         arithmetic = Arithmetic(op, block, self._not_negative)
         op.operands = [self._now(value) for value in op.operands]
+        if op.name in ("affine.for", "affine.parallel") and not (op.regions and op.regions[0].blocks):
+            raise MlirError(f"{op.name} has no body", self._module.where(op))
         try:
             result = lower(arithmetic, op)
         except MlirError as error:
@@ -107,13 +109,16 @@ def _rename(op: Op, name: str, operands: list[Value], *properties: str) -> None:
 def _for(arithmetic: Arithmetic, op: Op) -> None:
     lower, upper, initial = arithmetic.segments("operandSegmentSizes", 3)
     step = arithmetic.property_integer("step")
+    counters = op.regions[0].blocks[0].arguments[:1]
+    if not counters:
+        raise MlirError("the body of affine.for has no counter")
     if step < 1:
         raise MlirError(f"the step of a loop must be positive, it is {step}")
     first = arithmetic.greatest(arithmetic.values("lowerBoundMap", lower))
     last = arithmetic.least(arithmetic.values("upperBoundMap", upper))
     operands = [first, last, arithmetic.constant(step), *initial]
     if arithmetic.is_not_negative(first):
-        arithmetic.not_negative.add(op.regions[0].blocks[0].arguments[0])
+        arithmetic.not_negative.update(counters)
     _rename(op, "scf.for", operands)
     arithmetic.append(op)
 

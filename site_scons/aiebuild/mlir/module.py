@@ -15,6 +15,8 @@ from aiebuild.mlir.symbols import is_table, reference_text
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from aiebuild.mlir.native import NativeTool
+
 _CALLS = {"func.func": "func.call", "llvm.func": "llvm.call", "tt.func": "tt.call", "async.func": "async.call"}
 
 
@@ -23,9 +25,11 @@ class Builder:
 
     Args:
         module: what is added to; a new, empty one if there is none.
+        native: tools that read the text of called modules where the built-in reader does not know an op.
     """
 
-    def __init__(self, module: Module | None = None) -> None:
+    def __init__(self, module: Module | None = None, native: tuple[NativeTool, ...] = ()) -> None:
+        self._native = native
         self.module = module or Module(Op("builtin.module"))
         self._block = body_of(self.module.op)
 
@@ -88,7 +92,7 @@ class Builder:
             ProblemsError: something is wrong (E-LINK-...); the module is as it was.
             MlirError: the text of `code` is wrong.
         """
-        module = _read(code)
+        module = _read(code, self._native)
         table = self._table()
         types = None if dummy_arguments else [value.type for value in operands]
         (result,), _ = link_into(self.module, [module], entry, table=table, types=types, where=where)
@@ -120,13 +124,13 @@ class Builder:
         self._block.ops.append(op)
 
 
-def _read(code: Module | str) -> Module:
+def _read(code: Module | str, native: tuple[NativeTool, ...]) -> Module:
     """Return the module that is meant."""
     if isinstance(code, Module):
         return code
     from aiebuild.mlir.normalise import normalise  # noqa: PLC0415 - only text needs it
 
     try:
-        return normalise(code, "code")
+        return normalise(code, "code", native=native)
     except MlirError as error:
         raise MlirError(f"the code that is called cannot be read: {error.message}", error.where, error.hint) from None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aiebuild.errors import Location, MlirError
+from aiebuild.errors import Location, MlirError, ToolchainError
 from aiebuild.mlir.cursor import CustomSyntaxError
 from aiebuild.mlir.lines import Line
 from aiebuild.mlir.locations import location_text
@@ -73,10 +73,23 @@ def _custom(text: str, file: str, place: Callable[[int, int], Location], native:
         return read(text, file, place)
     except UnsupportedError as error:
         module = read_natively(text, native, place, error)
+    except MlirError as error:
+        # The built-in reader does not know all forms of the ops that it knows; a native tool is the judge.
+        module = _second_opinion(text, native, place, error)
     for op in (module.op, *module.walk()):
         _put(op, place(op.line or 1, op.column or 1))
     module.file = file
     return module
+
+
+def _second_opinion(
+    text: str, native: tuple[NativeTool, ...], place: Callable[[int, int], Location], error: MlirError
+) -> Module:
+    """Return what a native tool reads; if none does, the built-in reader's error is the better one."""
+    try:
+        return read_natively(text, native, place, UnsupportedError(error.message, error.where, error.hint))
+    except (MlirError, ToolchainError):
+        raise error from None
 
 
 def _placer(file: str, lines: Sequence[tuple[str, int] | Line] | None) -> Callable[[int, int], Location]:

@@ -20,7 +20,7 @@ from aiebuild.mlir.symbols import symbols
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from aiebuild.mlir.ir import Module, Op
+    from aiebuild.mlir.ir import Block, Module, Op
 
 Request = str | tuple[str, str]
 """A stage, or the first and the last stage of a range."""
@@ -126,11 +126,11 @@ class _Outliner:
         for number in sorted(range(len(parts)), key=lambda number: parts[number].size):
             made[number] = self._one(number, names[number])
         refuse(self._problems)
-        block = self._found.table.regions[0].blocks[0]
+        block, before = self._place()
         for number in range(len(parts)):
             function = made[number][1]
             if function is not None:
-                adopt(block, block.ops.index(self._found.function), function)
+                adopt(block, block.ops.index(before), function)
         return OutlineResult(self._module, tuple(made[n][0] for n in range(len(parts))), tuple(self._warnings))
 
     def _one(self, number: int, name: str) -> tuple[Outlined, Op | None]:
@@ -149,6 +149,14 @@ class _Outliner:
         for other in self._found.parts:
             other.replaced(part.ops, [*cut.hoisted, call])
         return Outlined(part.request, same, inputs, results, same == name), function if same == name else None
+
+    def _place(self) -> tuple[Block, Op]:
+        """Return the block of the table, and the op in it that is the function, or that holds it."""
+        op = self._found.function
+        while op.parent_op is not None and op.parent_op is not self._found.table:
+            op = op.parent_op
+        assert op.parent is not None  # it is inside the table
+        return op.parent, op
 
     def _names(self) -> list[str]:
         """Return a free name for each part, in the order of the requests."""

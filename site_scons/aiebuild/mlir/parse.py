@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 _ID = r"[\w$.\-]+"
-_RESULT = re.compile(rf"%({_ID})(?:\s*:\s*(\d+))?")
-_RESULTS = rf"%{_ID}(?:\s*:\s*\d+)?(?:\s*,\s*%{_ID}(?:\s*:\s*\d+)?)*"
-_OP = re.compile(rf"{GAP}(?:({_RESULTS})\s*=\s*)?({STRING}){GAP}\(")
+_RESULT = re.compile(rf"//[^\n]*|%({_ID})(?:{GAP}:{GAP}(\d+))?")
+_RESULTS = rf"%{_ID}(?:{GAP}:{GAP}\d+)?(?:{GAP},{GAP}%{_ID}(?:{GAP}:{GAP}\d+)?)*"
+_OP = re.compile(rf"{GAP}(?:({_RESULTS}){GAP}={GAP})?({STRING}){GAP}\(")
 _USE = rf"%{_ID}(?:#\d+)?"
 _OPERANDS = re.compile(rf"{GAP}((?:{_USE}{GAP},{GAP})*{_USE})?{GAP}\)")
 _OPERAND = re.compile(rf"//[^\n]*|%({_ID})(?:#(\d+))?")
@@ -32,6 +32,7 @@ _LABEL = re.compile(rf"{GAP}\^({_ID})")
 _ARGUMENT = re.compile(rf"{GAP}%({_ID}){GAP}:")
 _PASSED = re.compile(rf"{GAP}:?{GAP}\(")
 _CUSTOM_OP = re.compile(rf"(?:{_RESULTS}\s*=\s*)?([A-Za-z_]\w*(?:\.[\w.]+)?)\b")
+_END_OF_RESOURCES = re.compile(rf"{STRING}|#-\}}")
 _PARTS = ("[", "<{", "(", "{", ":")
 
 
@@ -81,17 +82,17 @@ class _Reader:
     def _resources(self) -> str:
         """Read `{-# ... #-}`."""
         start = self.cursor.position
-        end = self.cursor.text.find("#-}", start)
-        if end < 0:
+        ends = _END_OF_RESOURCES.finditer(self.cursor.text, start)
+        end = next((match.end() for match in ends if match.group() == "#-}"), None)
+        if end is None:
             self.cursor.fail(start, "expected `#-}` that closes `{-#`")
-        self.cursor.position = end + 3
-        return self.cursor.text[start : end + 3]
+        self.cursor.position = end
+        return self.cursor.text[start:end]
 
     def _place(self) -> None:
         """Replace aliases in locations, which may be defined at the text's end; take line and column from them."""
         for op in self._located:
-            text = self.cursor.inlined(op.location or "")
-            op.location = text[4:-1] if text.startswith("loc(") else text
+            op.location = self.cursor.inlined(op.location or "", in_location=True)
             place = file_line_column(op.location)
             if place is not None:
                 op.line, op.column = place.line, place.column
@@ -119,10 +120,18 @@ class _Reader:
             cursor.fail(signature_at, message)
         op.operands = [self._names.use(*operand, type_) for operand, type_ in zip(operands, inputs, strict=True)]
         self._results(op, names, start, outputs)
+        if op.name == "builtin.module":
+            self._check_module(op, start)
         op.location = cursor.location()
         if op.location is not None:
             self._located.append(op)
         return op
+
+    def _check_module(self, op: Op, start: int) -> None:
+        """Check that a module is one list of ops."""
+        blocks = [block for region in op.regions for block in region.blocks]
+        if len(op.regions) != 1 or len(blocks) > 1 or any(block.arguments for block in blocks):
+            self.cursor.fail(start, "a builtin.module has one region with one block, which has no arguments")
 
     def _not_an_op(self, wanted: str) -> NoReturn:
         """Raise the error of text that is no op of the generic form."""
@@ -173,7 +182,8 @@ class _Reader:
         if names is None:
             op.results = [Value(type_, "", op, index) for index, type_ in enumerate(types)]
             return
-        counted = [(match.group(1), int(match.group(2) or 1), match.start()) for match in _RESULT.finditer(names)]
+        found = (match for match in _RESULT.finditer(names) if match.group(1))
+        counted = [(match.group(1), int(match.group(2) or 1), match.start()) for match in found]
         named = sum(count for _, count, _ in counted)
         if named != len(types):
             self.cursor.fail(start, f'"{op.name}" has {len(types)} results, but {named} are named')

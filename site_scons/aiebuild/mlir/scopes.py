@@ -45,10 +45,7 @@ class Names:
             MlirError: a block is used in it that it does not define.
         """
         scope = self._scopes.pop()
-        for label, (block, position) in scope.blocks.items():
-            if block.parent is None:
-                known = [name for name, (other, _) in scope.blocks.items() if other.parent is not None]
-                self._cursor.fail(position, f"block ^{label} is not defined in this region", did_you_mean(label, known))
+        self._check_blocks(scope)
         for name, outer in scope.shadowed.items():
             if outer is None:
                 del self._values[name]
@@ -61,8 +58,9 @@ class Names:
         """End the text.
 
         Raises:
-            MlirError: a value is used that is not defined.
+            MlirError: a value or a block is used that is not defined.
         """
+        self._check_blocks(self._scopes[0])
         awaited = self._scopes[0].awaited
         if awaited:
             (name, _), (_, position) = min(awaited.items(), key=lambda item: item[1][1])
@@ -102,6 +100,13 @@ class Names:
         self._values[name] = values
         self._lines[name] = self._cursor.line_column(position)[0]
         return values
+
+    def _check_blocks(self, scope: _Scope) -> None:
+        """Check that the blocks that are used in a region are there."""
+        for label, (block, position) in scope.blocks.items():
+            if block.parent is None:
+                known = [name for name, (other, _) in scope.blocks.items() if other.parent is not None]
+                self._cursor.fail(position, f"block ^{label} is not defined in this region", did_you_mean(label, known))
 
     def _new(self, scope: _Scope, name: str, index: int, type_: str) -> Value:
         """Return a new value, or the one that its uses wait for."""

@@ -1,6 +1,7 @@
-"""The commands `link`, `check`, `outline` and `split` of `python -m aiebuild.mlir`.
+"""The commands `link`, `check`, `outline`, `split` and `pretty` of `python -m aiebuild.mlir`.
 
-They read custom or generic text; what they write is generic. Without `-o` they print.
+They read custom or generic text; what they write is generic, or the form of the tool that `--pretty` has it verified
+by. Without `-o` they print.
 """
 
 from __future__ import annotations
@@ -41,11 +42,20 @@ def _declare_output(parser: argparse.ArgumentParser, *, locations: bool, help_: 
     shown = "do not write where each op came from" if locations else "write where each op came from"
     name = "--no-locations" if locations else "--locations"
     parser.add_argument(name, dest="locations", action="store_false" if locations else "store_true", help=shown)
+    parser.add_argument(
+        "--pretty",
+        action="store_true",
+        help="let a tool verify it and write its form: one of the next options names it",
+    )
     declare_native_tools(parser)
 
 
 def _text(module: Module, options: argparse.Namespace) -> str:
-    from aiebuild.mlir.write import write  # noqa: PLC0415 - commands import only what they need
+    if options.pretty:
+        from aiebuild.mlir.native import pretty  # noqa: PLC0415 - commands import only what they need
+
+        return pretty(module, native_tools(options), locations=options.locations)
+    from aiebuild.mlir.write import write  # noqa: PLC0415 - the same
 
     return write(module, locations=options.locations)
 
@@ -216,10 +226,24 @@ def _file_name(name: str) -> str:
     return re.sub(r"[^\w.\-]", "_", name) or REST
 
 
+# --- pretty ---
+
+
+def _declare_pretty(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", type=Path, help="a module")
+    _declare_output(parser, locations=False, help_="the text as the tool prints it")
+    parser.set_defaults(pretty=True)
+
+
+def _pretty(options: argparse.Namespace) -> Outputs:
+    return {options.output: _text(read_module(options.file, native_tools(options)), options)}
+
+
 COMMANDS = {
     "link": Command("link modules into one", _declare_link, ("output",), _link),
     "check": Command("check names, calls and references", _declare_check, ("output",), _check),
     "outline": Command("make stages of a function into functions", _declare_outline, ("output",), _outline),
+    "pretty": Command("verify a module and write it as a tool prints it", _declare_pretty, ("output",), _pretty),
     "split": Command("write one module for each function", _declare_split, ("output",), _split),
 }
 """The commands by name."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from aiebuild.errors import did_you_mean
-from aiebuild.mlir.copying import Copier
+from aiebuild.mlir.copying import Copier, captured, copy_module
 from aiebuild.mlir.identity import key_of
 from aiebuild.mlir.ir import Block, Module, Op, Region
 from aiebuild.mlir.link_pieces import mark_module, mark_op
@@ -56,6 +56,8 @@ def split(module: Module, functions: Sequence[str] | None = None) -> tuple[Piece
     """
     whole = _Whole(module)
     chosen = whole.functions if functions is None else tuple(whole.checked(name) for name in functions)
+    if not module.op.body:
+        return (Piece("", whole.empty()),)
     rest = [op for op in module.op.body if op not in chosen]
     pieces = [Piece(symbol_name(op) or "", whole.piece([op], marked=True)) for op in chosen]
     if rest and (any(not is_declaration(op) for op in rest) or not pieces):
@@ -97,6 +99,12 @@ class _Whole:
         self.functions = tuple(op for op in module.op.body if is_function(op) and not is_declaration(op))
         self._needs = self._references()
 
+    def empty(self) -> Module:
+        """Return the piece of a module that has nothing in it."""
+        copy = copy_module(self._module)
+        mark_module(copy.op, self._key)
+        return copy
+
     def checked(self, name: str) -> Op:
         """Return the function of that name."""
         op = self._named.get(name)
@@ -116,9 +124,14 @@ class _Whole:
         own = set(ops)
         needed = {self._named[name]: None for op in ops for name in self._needs[op] if name in self._named}
         others = self._with_needs_of_constants(own, needed)
+        for op, value in captured([*own, *(op for op in others if _is_shared(op))]):
+            message = f"{op.name} uses %{value.hint} of the module's level, so it cannot be compiled apart from it"
+            stop("E-SPLIT-VALUE", message, self._module.where(op), "make the value where it is used")
         made = []
+        whole = sorted((op for op in (*own, *others) if op in own or _is_shared(op)), key=self._position.__getitem__)
+        copies = dict(zip(whole, Copier().ops(whole), strict=True))
         for op in sorted([*own, *others], key=self._position.__getitem__):
-            copy = Copier().op(op) if op in own or _is_shared(op) else self._declared(op)
+            copy = copies[op] if op in copies else self._declared(op)
             if marked:
                 mark_op(copy, self._position[op], op)
             if op in own and is_private(op) and self._is_used_elsewhere(op, own) and not keep_visibility:

@@ -8,11 +8,13 @@ Any MLIR parser takes generic ops inside custom ones. The forms are those of `te
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from aiebuild.errors import MlirError
 from aiebuild.mlir.attributes import dictionary, function_type, integer, string, symbol
 from aiebuild.mlir.scan import closing
+from aiebuild.mlir.symbols import reference_text
 from aiebuild.mlir.write import write
 
 if TYPE_CHECKING:
@@ -29,11 +31,15 @@ DMA = 1
 _OP = re.compile(r'(?P<indent> *)(?P<results>(?:%[\w:, %]+ = )?)"(?P<name>[\w.]+)"\((?P<operands>[^)]*)\)(?P<rest>.*)')
 
 
+_OF_FUNCTIONS = frozenset({"function_type", "sym_name", "sym_visibility"})
+"""What the custom text of a function says without dictionaries of arguments and results."""
+
+
 def write_custom(module: Module) -> str:
     """Return the module as text for aiecc.
 
     Raises:
-        MlirError: an op has a number that stands for something whose name is not known here.
+        MlirError: an op has a number that stands for something whose name is not known here, or lacks a property.
     """
     lines = write(module).split("\n")
     done: list[str] = []
@@ -45,7 +51,10 @@ def write_custom(module: Module) -> str:
         if closed is not None:
             done.append(closed)
         else:
-            taken, text = _line(lines, position, closers)
+            try:
+                taken, text = _line(lines, position, closers)
+            except (KeyError, IndexError) as error:
+                raise MlirError(f"{line.strip()[:100]}: it lacks {error}, or has an unknown number") from None
             done.append(text)
             position += taken
         position += 1
@@ -112,25 +121,36 @@ def _sequence(
 def _definition(
     lines: list[str], position: int, indent: str, entries: dict[str, str], closers: list[tuple[str, str]]
 ) -> tuple[int, str]:
+    """Write the beginning of a function with a body; one with more than custom text has stays generic."""
+    end = next(line for line in islice(lines, position + 1, None) if line.startswith(f"{indent}}})"))
+    if entries.keys() - _OF_FUNCTIONS:
+        return 0, lines[position]
     header = lines[position + 1].strip()
     taken = 1 if header.startswith("^bb") else 0
-    arguments = header[header.index("(") : -1] if taken else "()"
-    _, results = function_type(entries["function_type"])
-    given = f" -> ({', '.join(results)})" if results else ""
-    visibility = "private " if entries.get("sym_visibility") == '"private"' else ""
+    arguments = header[header.index("(") : -1] if taken and "(" in header else "()"
     closers.append((indent, f"{indent}}}"))
-    return taken, f"{indent}func.func {visibility}@{string(entries['sym_name'])}{arguments}{given} {{"
+    return taken, f"{indent}{_head(entries, arguments)}{_attributes(end)} {{"
 
 
 def _declaration(entries: dict[str, str], end: str) -> str:
-    inputs, results = function_type(entries["function_type"])
+    inputs, _ = function_type(entries["function_type"])
+    arguments = ", ".join(inputs)
+    return f"{_head(entries, f'({arguments})')}{_attributes(end)}"
+
+
+def _head(entries: dict[str, str], arguments: str) -> str:
+    """Return a function's name and types."""
+    _, results = function_type(entries["function_type"])
     given = f" -> ({', '.join(results)})" if results else ""
-    start = end.find("{")
-    attributes = dictionary(end[start : closing(end, start)]) if start >= 0 else {}
-    said = ", ".join(f"{key} = {value}" for key, value in attributes.items())
     visibility = "private " if entries.get("sym_visibility") == '"private"' else ""
-    tail = f" attributes {{{said}}}" if said else ""
-    return f"func.func {visibility}@{string(entries['sym_name'])}({', '.join(inputs)}){given}{tail}"
+    return f"func.func {visibility}{reference_text(string(entries['sym_name']))}{arguments}{given}"
+
+
+def _attributes(end: str) -> str:
+    """Return what the last line of a function says of it."""
+    start = end.find("{")
+    said = end[start : closing(end, start)] if start >= 0 else ""
+    return f" attributes {said}" if said else ""
 
 
 def _type_of_result(rest: str) -> str:
@@ -177,7 +197,7 @@ def _dma_start(_operands: list[str], entries: dict[str, str], rest: str) -> str:
 
 
 def _call(operands: list[str], entries: dict[str, str], rest: str) -> str:
-    return f"func.call @{symbol(entries['callee'])}({', '.join(operands)}){rest}"
+    return f"func.call {entries['callee']}({', '.join(operands)}){rest}"
 
 
 _SIMPLE: dict[str, Callable[[list[str], dict[str, str], str], str]] = {

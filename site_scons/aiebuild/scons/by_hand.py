@@ -60,13 +60,13 @@ def aie_mlir(env: Any, target: str, source: str, **keywords: Any) -> list[Any]:
     `target` is the checked text, `<folder>/<name>.generic.mlir`; its neighbours carry the same name.
 
     Keywords: device (what `aie.device` names), parameters (values for a template), link_with (names that the MLIR may
-    use, with the file of each).
+    use, with the file of each), pretty (aie-opt verifies it and writes its form, `<name>.pretty.mlir`, the last node).
     """
-    checked_keywords("AieMlir", ("device", "parameters", "link_with"), keywords)
+    checked_keywords("AieMlir", ("device", "parameters", "link_with", "pretty"), keywords)
     session: Session = env["AIE_SESSION"]
     plan = _plan_by_hand(env, target, source, keywords)
     nodes = [node for planned in flow.plan_mlir(plan, session.python) for node in add_planned(env, planned)]
-    return nodes[-2:]
+    return nodes[-3:] if plan.design.pretty else nodes[-2:]
 
 
 def aie_host_run(env: Any, target: str, source: str, **keywords: Any) -> list[Any]:
@@ -140,6 +140,7 @@ def _plan_by_hand(env: Any, target: str, source: str, keywords: dict[str, Any]) 
         design=model.Design(
             mlir=_own_target(env, source, session),
             check=_own_target(env, keywords["check"], session) if "check" in keywords else None,
+            pretty=bool(keywords.get("pretty")),
             where=where,
         ),
         parameters=parameters,
@@ -148,6 +149,7 @@ def _plan_by_hand(env: Any, target: str, source: str, keywords: dict[str, Any]) 
         run_timeout=float(keywords.get("run_timeout", 60)),
         search=configuration.search,
         links=links,
+        printer=session.printer(where) if keywords.get("pretty") else flow.NO_READER,
     )
 
 

@@ -90,6 +90,10 @@ def seconds(text: str) -> float:
     raise OptionError(f"run_timeout={text} is not a time", hint="seconds, more than 0: run_timeout=120")
 
 
+_KEYWORDS = ("arch", "device", "variant", "mode")
+"""What `AieConfiguration` takes besides parameters."""
+
+
 def aie_configuration(
     env: Any,
     folder: str,
@@ -124,6 +128,8 @@ def aie_configuration(
         device=device or None,
         variant=variant or None,
         given={name: _as_text(value) for name, value in given.items()},
+        said_by="AieConfiguration",
+        reserved=_KEYWORDS,
     )
     choice = Choice(choose_toolchain("", arch), mode)
     return configure(env, design, settled, choice), settled.namespace(mode)

@@ -93,7 +93,8 @@ class Linker:
         if isinstance(tools, NoMlirTools):
             self.session.warn(f"kernels that are MLIR are translated to Python, which is slow: {tools.notice}")
             return MlirFlow(mlir, self.toolchain, None)
-        return MlirFlow(mlir, self.toolchain, partial(host_commands, tools, mode=mode), tools.identity)
+        commands = partial(host_commands, tools, mode=mode)
+        return MlirFlow(mlir, self.toolchain, commands, tools.identity, native=self.session.native_reader())
 
     def _core_flow(self, mode: str, mlir: PythonTool) -> MlirFlow:
         try:
@@ -115,7 +116,9 @@ class Linker:
             mode=mode,
         )
         programs = self.session.fingerprints.of_all((aie_opt, translator))
-        return MlirFlow(mlir, self.toolchain, commands, f"{self.toolchain.identity} {programs}", refused, core=True)
+        native = flow.NativeReader(("--aie-opt", aie_opt), self.session.fingerprints.of_all((aie_opt,)))
+        identity = f"{self.toolchain.identity} {programs}"
+        return MlirFlow(mlir, self.toolchain, commands, identity, refused, core=True, native=native)
 
     def _refuse_mixing(self, compiler: str, word: str, where: Location | None) -> None:
         """Refuse what one compiler of cores made in a design of the other; the host links neither."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from aiebuild.environment import Environment
+    from aiebuild.flow import NativeReader
     from aiebuild.model import MlirModule
     from aiebuild.scons.last_run import Ran
     from aiebuild.scons.progress import Progress
@@ -127,6 +128,28 @@ class Session:
             memory = self.state / "mlir-tools.json"
             self._mlir_tools = find_mlir_tools(self.environment, self.fingerprints, memory)
         return self._mlir_tools
+
+    def native_reader(self) -> NativeReader:
+        """Return MLIR's own mlir-opt as what reads modules that the built-in reader does not know."""
+        from aiebuild.flow import NativeReader  # noqa: PLC0415 - only modules and kernels that are MLIR need it
+        from aiebuild.toolchains.mlir_tools import NoMlirTools  # noqa: PLC0415 - the same
+
+        tools = self.mlir_tools()
+        if isinstance(tools, NoMlirTools):
+            return NativeReader()
+        return NativeReader(("--mlir-opt", tools.mlir_opt), tools.identity)
+
+    def printer(self, where: Location | None) -> NativeReader:
+        """Return aie-opt as what verifies and prints modules of designs.
+
+        Raises:
+            ToolchainError: it is not installed.
+        """
+        from aiebuild.flow import NativeReader  # noqa: PLC0415 - only designs that ask for it need it
+        from aiebuild.toolchains.discover import require  # noqa: PLC0415 - the same
+
+        found = require("aie-opt", self.places, where)
+        return NativeReader(("--aie-opt", found), self.fingerprints.of_all((found,)))
 
     def npu_tools(self, toolchain: str, dialect: str) -> NpuTools:
         """Return aiecc and what it runs, found and identified once a run."""

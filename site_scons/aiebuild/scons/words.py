@@ -87,6 +87,7 @@ class DesignNodes:
     check: Any = None
     manifest: Any = None
     trace: Any = None
+    pretty: Any = None
     plan: flow.DesignPlan | None = None
     outputs: Mapping[str, Any] = field(default_factory=dict)
 
@@ -94,6 +95,7 @@ class DesignNodes:
     def all(self) -> list[Any]:
         """Every node, for `Default`, `Alias`, `Install` or `Depends`."""
         single = [self.mlir, self.generic, self.facts, self.cores, self.kernels, self.check, self.trace, self.manifest]
+        single.append(self.pretty)
         return [node for node in (*single, *self.objects, *self.artifacts) if node is not None]
 
     @property
@@ -178,6 +180,8 @@ def design(env: Any, **keywords: Any) -> DesignNodes:
         promises={item.link_name: _promised(item) for item in made.link_with if item.link_name in links},
         generator=configuration.generator,
         interpreter=_interpreter(made, session),
+        native=_native_reader(session, configuration),
+        printer=session.printer(made.where) if made.pretty else flow.NO_READER,
     )
     objects = [Object(item.link_name, *builder.describe(item)) for item in made.link_with]
     nodes = _plan_nodes(env, session, configuration, plan, toolchain, objects=objects)
@@ -196,7 +200,11 @@ def _module_file(env: Any, module: model.MlirModule, configuration: Configuratio
     add_planned(
         env,
         flow.plan_module(
-            source, output, session.python("mlir"), flow.Origin(module.where, f"MlirModule {module.name!r}")
+            source,
+            output,
+            session.python("mlir"),
+            flow.Origin(module.where, f"MlirModule {module.name!r}"),
+            session.native_reader(),
         ),
     )
     return output
@@ -240,6 +248,14 @@ def _interpreter(made: model.Design, session: Session) -> str:
     return "" if found == sys.executable else found
 
 
+def _native_reader(session: Session, configuration: Configuration) -> flow.NativeReader:
+    """Return the aie-opt of the installation that builds for the NPU; on the host the built-in reader is all."""
+    if configuration.arch == "host":
+        return flow.NO_READER
+    tools = session.npu_tools(configuration.toolchain, configuration.aiecc_dialect)
+    return flow.NativeReader(("--aie-opt", tools.aie_opt), tools.verifying) if tools.aie_opt else flow.NO_READER
+
+
 def _plan_nodes(
     env: Any,
     session: Session,
@@ -276,6 +292,7 @@ def _plan_nodes(
         check=made.get(plan.check_file),
         manifest=made[plan.manifest_file],
         trace=made.get(plan.trace_file),
+        pretty=made.get(plan.file(".pretty.mlir")),
         plan=plan,
         outputs=_outputs(plan, made) if configuration.arch != "host" else {},
     )
