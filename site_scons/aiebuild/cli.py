@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
     from aiebuild.options import Request
 
+STARTED = time.time_ns()
+TICK_NS = 10_000_000
+"""By how much the times of files may lag behind the clock: one tick of the kernel, 10 ms at most."""
+
 JSON = "--json"
 ANSWERS = ("list", "describe")
 GRAPH = "graph"
@@ -26,6 +30,7 @@ STATUS = "status"
 EXPLAIN = "explain"
 NEW = "new"
 CACHE = "cache"
+WATCH = "watch"
 FILES = ("verify", "inspect")
 """Verbs that are about files, and need no project."""
 
@@ -125,6 +130,8 @@ def run(argv: list[str], root: Path) -> int:
         if request.verbs == (EXPLAIN,):
             return explain(argv, root)
         raise OptionError(f"{JSON} goes with {', '.join((*ANSWERS, 'doctor', EXPLAIN, GRAPH, STATUS))}")
+    if WATCH in request.verbs:
+        return watch(request, argv, root)
     import subprocess  # noqa: PLC0415 - the same
 
     return subprocess.run([sys.executable, "-m", "SCons", "-Q", *argv], cwd=root, check=False).returncode
@@ -224,6 +231,24 @@ def completion(argv: list[str], root: Path) -> int:
     for candidate in shells.complete(command, current, words, root):
         sys.stdout.write(f"{candidate}\n")
     return 0
+
+
+def watch(request: Request, argv: list[str], root: Path) -> int:
+    """Build whenever a file is saved; never returns.
+
+    Raises:
+        OptionError: there is no such design, or another verb does not go with it.
+    """
+    from aiebuild import contract  # noqa: PLC0415 - not needed where there is nothing to do
+    from aiebuild.errors import OptionError  # noqa: PLC0415 - the same
+
+    others = [verb for verb in request.verbs if verb not in {WATCH, "build", "check"}]
+    if others or request.targets:
+        raise OptionError(f"{(*others, *request.targets)[0]} does not go with watch", hint="build or check does")
+    contract.require(request.several("design"), contract.find(root))
+    from aiebuild.scons.watch import main as begin  # noqa: PLC0415 - it loads SCons
+
+    begin(argv, STARTED - TICK_NS)
 
 
 def explain(argv: list[str], root: Path) -> int:

@@ -24,7 +24,7 @@ from aiebuild.errors import (
     did_you_mean,
 )
 from aiebuild.files import write_atomically
-from aiebuild.scons import aie, last_run, progress, remember, report
+from aiebuild.scons import aie, last_run, progress, remember, report, watch
 from aiebuild.scons.configure import Choice, choose_toolchain, configure, seconds
 from aiebuild.scons.location import failing_line
 from aiebuild.scons.recipe_reads import RecipeReads
@@ -136,6 +136,8 @@ class Project:
         self._read_recipes(names)
         if PACKAGING & set(self.request.verbs):
             self._plan_packages(names)
+        if watch.WATCH in self.request.verbs:
+            self._watch()
         self._choose_targets()
         self.session.read_at = time.time_ns()
         report.at_exit(self.session)
@@ -148,6 +150,16 @@ class Project:
                 if (name, arch) not in self.fresh:
                     self._read_recipe(name, arch)
 
+    def _watch(self) -> None:
+        """Wait until something has to be built; then return, in a process that builds that and no more."""
+        watching = watch.of_this_process()
+        if watching is None:
+            raise OptionError("watch goes with the command aiebuild", hint="aiebuild watch design=<name>")
+        work = watch.Loop(watching, self).run()
+        self.planned = {key: nodes for key, nodes in self.planned.items() if key in work}
+        self.session.designs = [design for nodes in self.planned.values() for design in nodes]
+        self.session.lock = lock.hold(self.session.state / "lock", report.note)
+
     def _answer_from_the_graph(self, names: tuple[str, ...]) -> None:
         from aiebuild.scons import planning  # noqa: PLC0415 - a build does not need it
 
@@ -156,7 +168,7 @@ class Project:
 
     def _remember_at_exit(self) -> None:
         """Record what was built, once all of it is, so that the next start can do without SCons's graph."""
-        whole = not self.request.targets and set(self.request.verbs) <= {"build", "check"}
+        whole = not self.request.targets and set(self.request.verbs) <= {"build", "check", watch.WATCH}
         if whole and remember.is_fit():
             atexit.register(remember.remember, self.session, self.typed, self.planned, self.seen)
 

@@ -11,6 +11,8 @@ import time
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+import SCons.Script
+
 from aiebuild.errors import AieBuildBug, Location, RecipeError, ToolchainError
 from aiebuild.fingerprint import Fingerprints
 from aiebuild.toolchains.discover import Places
@@ -84,6 +86,7 @@ class Session:
         self.manages_errors = False
         self.started = time.monotonic()
         self.started_at = time.time_ns()
+        self.opened_at = int(SCons.Script.start_time * 1e9)
         self.unrecorded = 0
         self.is_repeatable = True
         self._unsaved = 0.0
@@ -111,6 +114,12 @@ class Session:
         self._mutexes: dict[str, threading.Lock] = {}
         self._listings: dict[str, frozenset[str]] = {}
         self._planned: dict[str, tuple[str, Location | None]] = {}
+
+    def start(self, moment: int) -> None:
+        """Begin a build in a process that was forked off: files are as they were at `moment` (ns) or later."""
+        self.started, self.started_at = time.monotonic(), time.time_ns()
+        self.opened_at = moment
+        self._listings.clear()
 
     def toolchain(self, name: str, arch: str, mode: str) -> Toolchain:
         """Return a toolchain, found and identified once a run."""
