@@ -10,6 +10,7 @@ import time
 
 from aiebuild import freshness
 from aiebuild.environment import variables
+from aiebuild.record import said
 
 TYPE_CHECKING = False  # the name is what type checkers know; importing typing takes 8 ms
 if TYPE_CHECKING:
@@ -81,12 +82,12 @@ def _status(pairs: list[tuple[str, str]], *, as_json: bool) -> int:
     for design in freshness.designs(pairs):
         for arch in freshness.values(pairs, "arch", freshness.DEFAULT_ARCH):
             record = freshness.record_of(pairs, design, arch)
-            rows.append((design, arch, freshness.check(record, variables(), reasons=3)[1]))
+            rows.append((design, arch, said(freshness.check(record, variables(), reasons=3)[1])))
     if as_json:
         import json  # noqa: PLC0415 - people do not need it
 
-        said = [{"design": row[0], "arch": row[1], "fresh": not row[2], "reasons": row[2]} for row in rows]
-        sys.stdout.write(json.dumps(said, indent=1) + "\n")
+        answers = [{"design": row[0], "arch": row[1], "fresh": not row[2], "reasons": row[2]} for row in rows]
+        sys.stdout.write(json.dumps(answers, indent=1) + "\n")
     else:
         for design, arch, reasons in rows:
             sys.stdout.write(f"{design} ({arch}): {'stale: ' + '; '.join(reasons) if reasons else 'fresh'}\n")

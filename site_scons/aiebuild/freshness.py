@@ -18,7 +18,7 @@ TYPE_CHECKING = False  # the name is what type checkers know; importing typing t
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from aiebuild.record import Stamp
+    from aiebuild.record import Difference, Stamp
 
 VARIABLES = (
     *("PATH", "CXX", "VIRTUAL_ENV", "PEANO_INSTALL_DIR", "MLIR_AIE_INSTALL_DIR", "MLIR_AIE_DIR"),
@@ -26,6 +26,9 @@ VARIABLES = (
     *("HOME", "PYTHONPATH", "PYTHONHOME", "PYTHONNOUSERSITE", "PYTHONUSERBASE"),
 )
 """Environment variables that decide which tools, and which of Python's packages, are found."""
+
+NAMED = 8
+"""How many changed files are named to SCons, which begins with what reads them."""
 
 FOLDER = "fresh"
 
@@ -51,7 +54,7 @@ def check(
     *,
     reasons: int = 1,
     look: Callable[[str], Stamp] | None = None,
-) -> tuple[dict[str, object] | None, list[str]]:
+) -> tuple[dict[str, object] | None, list[Difference]]:
     """Return the answer of a fresh record and no reasons, or None and the first reasons why SCons has to decide.
 
     Args:
@@ -124,17 +127,21 @@ def is_plain(pairs: list[tuple[str, str]]) -> bool:
 
 def fresh(
     pairs: list[tuple[str, str]], variables: dict[str, str]
-) -> tuple[list[tuple[str, str, str]], list[tuple[str, str]]]:
-    """Return the configurations that are up to date, with their folders, and those that SCons has to decide."""
+) -> tuple[list[tuple[str, str, str]], dict[tuple[str, str], list[str]]]:
+    """Return the configurations that are up to date, with their folders, and those that SCons has to decide.
+
+    The latter with files that are not as they were: the first ones, none where another reason was found first.
+    """
     done: list[tuple[str, str, str]] = []
-    open_: list[tuple[str, str]] = []
+    open_: dict[tuple[str, str], list[str]] = {}
     plain = is_plain(pairs)
     asked = [(design, arch) for design in designs(pairs) for arch in values(pairs, "arch", DEFAULT_ARCH)]
     look = Moment() if len(asked) > 1 else None
     for design, arch in asked:
-        answer = check(record_of(pairs, design, arch), variables, look=look)[0] if plain else None
+        record = record_of(pairs, design, arch)
+        answer, found = check(record, variables, reasons=NAMED, look=look) if plain else (None, [])
         if answer is None:
-            open_.append((design, arch))
+            open_[design, arch] = [name for name, _ in found if name]
         else:
             done.append((design, arch, str(answer["output"])))
     return done, open_

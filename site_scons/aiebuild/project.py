@@ -19,12 +19,13 @@ from aiebuild.built import BuildError, Built
 from aiebuild.contract import as_text
 from aiebuild.environment import variables
 from aiebuild.errors import AieBuildError, OptionError, did_you_mean
-from aiebuild.record import Records
+from aiebuild.record import Records, said
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from aiebuild.freshness import Record
+    from aiebuild.record import Difference
 
     Pairs = list[tuple[str, str]]
 
@@ -98,7 +99,7 @@ class Project:
         """
         pairs = self._pairs(design, arch, {"variant": variant, "device": device, "mode": mode}, parameters)
         answer, reasons = self._check(freshness.record_of(pairs, design, arch), REASONS)
-        return Status(answer is not None, tuple(reasons))
+        return Status(answer is not None, tuple(said(reasons)))
 
     def build(
         self,
@@ -132,8 +133,8 @@ class Project:
         answer = self._check(record, 1)[0] if freshness.is_plain(pairs) else None
         if answer is not None:
             place = str(answer["output"])
-            said = freshness.said([(name, arch, place)], time.monotonic() - started)
-            return self._built(name, arch, place, f"{said}\n", was_fresh=True)
+            line = freshness.said([(name, arch, place)], time.monotonic() - started)
+            return self._built(name, arch, place, f"{line}\n", was_fresh=True)
         words = [f"{key}={value}" for key, value in pairs]
         done = run_scons(self.root, [*words, *([f"-j{self.jobs}"] if self.jobs > 1 else ())], progress)
         if done.status:
@@ -160,7 +161,7 @@ class Project:
             raise BuildError(str(OptionError(f"{twice}= cannot be given here")))
         return [("design", design), ("arch", arch), *said.items(), *texts.items()]
 
-    def _check(self, record: Record, reasons: int) -> tuple[dict[str, Any] | None, list[str]]:
+    def _check(self, record: Record, reasons: int) -> tuple[dict[str, Any] | None, list[Difference]]:
         """Return what `freshness.check` does, for a folder that need not be the current one."""
         return self._records.check(str(self.root / record.path), record.request, variables(), reasons)
 

@@ -26,6 +26,9 @@ RACY_NS = 2_000_000_000
 """A file that changed this shortly before it was recorded may have changed again within one tick of its clock (up to
 2 s on FAT): its content is compared as well, as git does with its index."""
 
+Difference = tuple[str, str]
+"""A file that is not as it was, and what happened to it; what is not about a file has an empty name."""
+
 NONE = "there is no record of a build"
 OTHER_VERSION = "it was built by another version of aiebuild"
 
@@ -45,6 +48,11 @@ def stamp(path: str) -> Stamp:
 def stamps(names: Iterable[str]) -> dict[str, Stamp]:
     """Return the stamp of each file or folder, in the order of their names."""
     return {name: stamp(name) for name in sorted(names)}
+
+
+def said(found: Iterable[Difference]) -> list[str]:
+    """Return differences in words, none twice."""
+    return list(dict.fromkeys(f"{name} {what}" if name else what for name, what in found))
 
 
 class Moment:
@@ -155,8 +163,8 @@ class Known:
 
     def differences(
         self, variables: dict[str, str], reasons: int = 1, look: Callable[[str], Stamp] | None = None
-    ) -> list[str]:
-        """Return the first differences from what is there, in words; none where nothing changed.
+    ) -> list[Difference]:
+        """Return the first differences from what is there; none where nothing changed.
 
         Args:
             variables: the environment as it is now.
@@ -192,10 +200,10 @@ class Known:
         except OSError:
             return
 
-    def _settings(self, variables: dict[str, str]) -> list[str]:
-        found = ["another Python runs"] if self.record["python"] != [sys.version, sys.prefix] else []
+    def _settings(self, variables: dict[str, str]) -> list[Difference]:
+        found = [("", "another Python runs")] if self.record["python"] != [sys.version, sys.prefix] else []
         return found + [
-            f"the variable {name} changed"
+            ("", f"the variable {name} changed")
             for name, value in self.record["variables"].items()
             if variables.get(name, "") != value
         ]
@@ -214,32 +222,30 @@ class Known:
             return False
         return True
 
-    def _changed_files(self, look: Callable[[str], Stamp], reasons: int) -> list[str]:
-        found: list[str] = []
+    def _changed_files(self, look: Callable[[str], Stamp], reasons: int) -> list[Difference]:
+        found: list[Difference] = []
         for name, then in self._files.items():
             if len(found) >= reasons:
                 return found
             now = look(name)
             if now != then:
-                found.append(f"{self._shown(name)} {'changed' if now else 'is gone'}")
+                found.append((self._shown(name), "changed" if now else "is gone"))
         return found
 
-    def _others(self, look: Callable[[str], Stamp]) -> list[str]:
+    def _others(self, look: Callable[[str], Stamp]) -> list[Difference]:
         """Return the differences beside the stamps of files: contents of young ones, and names that came or went."""
         record, place = self.record, self._place
+        young, folders = record["young"], record["folders"]
         found = [
-            f"{name} changed" if name in record["files"] else f"names in {name or '.'} changed"
-            for name, then in record["young"].items()
-            if digest(place(name)) != then
-            or (name in record["folders"] and look(place(name))[1:] != record["folders"][name][1:])
+            (name, "changed") for name, then in young.items() if name not in folders and digest(place(name)) != then
         ]
-        found += [f"{name} is new" for name in record["missing"] if look(place(name))]
+        found += [(name, "is new") for name in record["missing"] if look(place(name))]
         found += [
-            f"names in {name or '.'} changed"
-            for name, then in record["folders"].items()
-            if name not in record["young"] and look(place(name))[1:] != then[1:]
+            ("", f"names in {name or '.'} changed")
+            for name, then in folders.items()
+            if look(place(name))[1:] != then[1:] or (name in young and digest(place(name)) != young[name])
         ]
-        return found + [f"{name} is new" for name in record["absent"] if os.path.lexists(place(name))]
+        return found + [(name, "is new") for name in record["absent"] if os.path.lexists(place(name))]
 
     def _below(self, name: str) -> str:
         return name if os.path.isabs(name) else self._start + name  # noqa: PTH117 - see above
@@ -266,7 +272,7 @@ class Records:
         variables: dict[str, str],
         reasons: int,
         look: Callable[[str], Stamp] | None = None,
-    ) -> tuple[dict[str, object] | None, list[str]]:
+    ) -> tuple[dict[str, object] | None, list[Difference]]:
         """Return the answer of a fresh record and no reasons, or None and the first reasons why it is not.
 
         Args:
@@ -279,9 +285,10 @@ class Records:
         now = time.time_ns()
         try:
             known = self._read(path)
-            found = [fault] if (fault := known.fault(request)) else known.differences(variables, reasons, look)
+            fault = known.fault(request)
+            found = [("", fault)] if fault else known.differences(variables, reasons, look)
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            return None, [NONE]
+            return None, [("", NONE)]
         if found:
             return None, found
         known.refresh(now)

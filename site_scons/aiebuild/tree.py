@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from aiebuild.record import Stamp
+    from aiebuild.record import Difference, Stamp
 
 CACHE = "__pycache__"
 
@@ -47,10 +47,10 @@ class Tree:
                 yield entry.path
 
 
-def differences(before: Mapping[str, Stamp], now: Mapping[str, Stamp]) -> list[str]:
-    """Return what happened to the files between two looks, in words, sorted by name."""
+def differences(before: Mapping[str, Stamp], now: Mapping[str, Stamp]) -> list[Difference]:
+    """Return what happened to the files between two looks, sorted by name."""
     names = [name for name in sorted({*before, *now}) if before.get(name) != now.get(name)]
-    return [f"{name} {_event(name, before, now)}" for name in names]
+    return [(name, _event(name, before, now)) for name in names]
 
 
 def _event(name: str, before: Mapping[str, Stamp], now: Mapping[str, Stamp]) -> str:

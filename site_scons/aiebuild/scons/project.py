@@ -28,6 +28,7 @@ from aiebuild.scons import aie, last_run, progress, remember, report, watch
 from aiebuild.scons.configure import Choice, choose_toolchain, configure, seconds
 from aiebuild.scons.location import failing_line
 from aiebuild.scons.recipe_reads import RecipeReads
+from aiebuild.scons.urgent import urgent
 from aiebuild.scons.words import WORDS
 
 if TYPE_CHECKING:
@@ -50,13 +51,19 @@ PLANNING = frozenset({EXPLAIN, "graph", "ide"})
 """Verbs that need the steps of the recipes and run none of them."""
 
 
-def main(arguments: Iterable[tuple[str, str]], words: Iterable[str], fresh: tuple[tuple[str, str], ...] = ()) -> None:
+def main(
+    arguments: Iterable[tuple[str, str]],
+    words: Iterable[str],
+    fresh: tuple[tuple[str, str], ...] = (),
+    changed: Iterable[str] = (),
+) -> None:
     """Read the recipes that a command line asks for.
 
     Args:
         arguments: SCons's `ARGLIST`.
         words: SCons's `COMMAND_LINE_TARGETS`.
         fresh: designs, each with its arch, that are known to be up to date: their recipes are not read.
+        changed: files that are known to have changed: what reads them is built first.
 
     A fault of the user's ends the run with a message and exit status 2.
     """
@@ -70,6 +77,7 @@ def main(arguments: Iterable[tuple[str, str]], words: Iterable[str], fresh: tupl
         project = Project(Path.cwd(), request)
         project.typed = pairs
         project.fresh = frozenset(fresh)
+        project.changed = frozenset(changed)
         project.read()
     except AieBuildError as error:
         report.tell_error(error)
@@ -92,6 +100,7 @@ class Project:
         self._made: list[Any] = []
         self.typed: list[tuple[str, str]] = []
         self.fresh: frozenset[tuple[str, str]] = frozenset()
+        self.changed: frozenset[str] = frozenset()
         self.recipe_reads = RecipeReads(root, request.get("build_dir"))
         self.seen: dict[tuple[str, str], Seen] = {}
         self.contracts = contract.find(root)
@@ -155,7 +164,7 @@ class Project:
         watching = watch.of_this_process()
         if watching is None:
             raise OptionError("watch goes with the command aiebuild", hint="aiebuild watch design=<name>")
-        work = watch.Loop(watching, self).run()
+        work, self.changed = watch.Loop(watching, self).run()
         self.planned = {key: nodes for key, nodes in self.planned.items() if key in work}
         self.session.designs = [design for nodes in self.planned.values() for design in nodes]
         self.session.lock = lock.hold(self.session.state / "lock", report.note)
@@ -347,6 +356,7 @@ class Project:
         if not targets and self._made:
             targets = list(self._made)
         if (not targets or self._builds()) and not self.request.targets:
+            targets += urgent(self.changed, self.session)
             targets += [node for design in self.session.designs for node in design.all] + self.session.chains
         SCons.Script.BUILD_TARGETS[:] = targets
 

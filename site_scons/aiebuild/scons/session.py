@@ -113,6 +113,7 @@ class Session:
         self._warned: set[str] = set()
         self._mutexes: dict[str, threading.Lock] = {}
         self._listings: dict[str, frozenset[str]] = {}
+        self.planned: list[tuple[Step, Any]] = []
         self._planned: dict[str, tuple[str, Location | None]] = {}
 
     def start(self, moment: int) -> None:

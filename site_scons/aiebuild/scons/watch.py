@@ -22,7 +22,7 @@ from aiebuild import tree
 from aiebuild.environment import variables
 from aiebuild.errors import OptionError
 from aiebuild.freshness import DEFAULT_BUILD_DIR, VARIABLES, record_of
-from aiebuild.record import Known, Moment, Records, content, stamp, stamps
+from aiebuild.record import Known, Moment, Records, content, said, stamp, stamps
 from aiebuild.scons import report
 from aiebuild.scons.closure import closure
 from aiebuild.scons.recipe_reads import own_modules
@@ -31,7 +31,7 @@ from aiebuild.tree import Tree
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from aiebuild.record import Stamp
+    from aiebuild.record import Difference, Stamp
     from aiebuild.scons.project import Project
 
     Key = tuple[str, str]
@@ -144,7 +144,7 @@ class Watch:
                 os.kill(child, signal.SIGTERM)
             return self.wait(child)
 
-    def start_anew(self, changed: Sequence[str]) -> NoReturn:
+    def start_anew(self, changed: Sequence[Difference]) -> NoReturn:
         """Put a new program in the place of this one: its command line, in the project's folder."""
         report.note(f"{_named(changed)}: reading the project again")
         os.chdir(self.root)
@@ -163,8 +163,8 @@ class Loop:
         self._in_a_row = 0
         self._reading = self._read()
 
-    def run(self) -> set[Key]:
-        """Return, in a process that is a build, which designs and arches it has to build; never in this one."""
+    def run(self) -> tuple[set[Key], frozenset[str]]:
+        """Return, in a process that is a build, what it has to build, and the files that changed; never in this one."""
         self._prepare()
         quiet = False
         while True:
@@ -184,7 +184,7 @@ class Loop:
             child = self._watch.fork()
             if child == 0:
                 self._session.start(moment)
-                return work
+                return work, frozenset(name for name, _ in reasons)
             self._after(work, moment, self._watch.wait(child))
             quiet = False
 
@@ -221,8 +221,8 @@ class Loop:
         late = [name for name, known in files.items() if known and self._watch.started < known[2] <= time.time_ns()]
         if late:
             self._watch.sleep(SETTLE_SECONDS)
-            self._watch.start_anew([f"{name} changed" for name in late])
-        said = content(
+            self._watch.start_anew([(name, "changed") for name in late])
+        record = content(
             "",
             files=files,
             folders=stamps(found.folders),
@@ -230,13 +230,13 @@ class Loop:
             variables={name: session.environment.get(name) for name in VARIABLES},
             answer={},
         )
-        return Known("", said)
+        return Known("", record)
 
-    def _work(self, look: Moment) -> tuple[set[Key], list[str]]:
+    def _work(self, look: Moment) -> tuple[set[Key], list[Difference]]:
         """Return which designs and arches have to be built, and why."""
         now = self._watch.files.look() if self._stuck else {}
         work: set[Key] = set()
-        why: list[str] = []
+        why: list[Difference] = []
         for key in self._project.planned:
             record = record_of(self._project.typed, *key)
             answer, reasons = self._records.check(record.path, record.request, variables(), NAMED + 1, look)
@@ -247,7 +247,7 @@ class Loop:
                 reasons = tree.differences(self._stuck[key], now)
             if reasons:
                 work.add(key)
-                why += [reason for reason in reasons if reason not in why]
+                why += reasons
         return work, why
 
     def _after(self, work: set[Key], moment: int, status: int) -> None:
@@ -302,6 +302,7 @@ def _forget_listing(node: Any) -> None:
         return
 
 
-def _named(changes: Sequence[str]) -> str:
-    more = f" and {len(changes) - NAMED} more" if len(changes) > NAMED + 1 else " and more"
+def _named(found: Sequence[Difference]) -> str:
+    changes = said(found)
+    more = f" and {len(changes) - NAMED} more"
     return f"{'; '.join(changes[:NAMED])}{more if len(changes) > NAMED else ''}"
