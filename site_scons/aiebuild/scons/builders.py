@@ -54,7 +54,7 @@ def add_planned(env: Any, planned: Planned) -> list[Any]:
     for node in sources if planned.sources else ():
         if not node.has_builder():
             node.store_info = SOURCE
-    session.planned.append((step, nodes[0]))
+    session.planned.append((planned, nodes[0]))
     if step.always:
         session.is_repeatable = False
         env.AlwaysBuild(nodes)

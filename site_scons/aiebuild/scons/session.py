@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from aiebuild.environment import Environment
+    from aiebuild.flow import Planned
     from aiebuild.model import MlirModule
     from aiebuild.scons.last_run import Ran
     from aiebuild.scons.progress import Progress
@@ -113,7 +114,7 @@ class Session:
         self._warned: set[str] = set()
         self._mutexes: dict[str, threading.Lock] = {}
         self._listings: dict[str, frozenset[str]] = {}
-        self.planned: list[tuple[Step, Any]] = []
+        self.planned: list[tuple[Planned, Any]] = []
         self._planned: dict[str, tuple[str, Location | None]] = {}
 
     def start(self, moment: int) -> None:

@@ -27,13 +27,14 @@ def urgent(changed: Collection[str], session: Session) -> list[Any]:
     """
     if not changed:
         return []
-    found = [node for _, node in session.planned if any(str(source) in changed for source in node.sources)]
+    found = [node for planned, node in session.planned if not set(planned.sources).isdisjoint(changed)]
     return found or _reader(changed, session)
 
 
 def _reader(changed: Collection[str], session: Session) -> list[Any]:
     """Return the first target whose step read one of the files when it ran last: finding all would take long."""
-    for step, node in session.planned:
+    for planned, node in session.planned:
+        step = planned.step
         reads = depfile.read(session.root / record_of(step)) if step.depfile else None
         if reads is not None and not set(reads.files).isdisjoint(changed):
             return [node]
