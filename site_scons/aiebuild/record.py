@@ -237,7 +237,9 @@ class Known:
         record, place = self.record, self._place
         young, folders = record["young"], record["folders"]
         found = [
-            (name, "changed") for name, then in young.items() if name not in folders and digest(place(name)) != then
+            (name, "changed")
+            for name in young
+            if name not in folders and look(place(name)) == record["files"][name] and digest(place(name)) != young[name]
         ]
         found += [(name, "is new") for name in record["missing"] if look(place(name))]
         found += [

@@ -51,8 +51,8 @@ SETTLE_SECONDS = 0.02
 TICK_NS = 10_000_000
 """By how much the times of files may lag behind the clock: one tick of the kernel, 10 ms at most."""
 
-AGAIN = 3
-"""How many builds may follow each other because files changed meanwhile: a build may itself be what changes them."""
+AGAIN = 2
+"""How many builds may follow each other because files changed meanwhile of which nobody knows that they are inputs."""
 
 NAMED = 3
 """How many changes are named."""
@@ -255,14 +255,20 @@ class Loop:
         self._session.fingerprints.reread()
         now = self._watch.files.look()
         changed = tree.changed_since(moment, now, time.time_ns())
-        # A build that succeeded and has no record may only have been too quick after the change: the next one has one.
-        again = bool(changed) or (status == 0 and self._session.is_repeatable)
-        self._in_a_row = self._in_a_row + 1 if again else 0
+        again = not changed.isdisjoint(self._inputs())
+        # Or what changed may yet be an input, or the build was only too quick after the change to leave a record.
+        if not again and (changed or (status == 0 and self._session.is_repeatable)):
+            self._in_a_row += 1
+            again = self._in_a_row < AGAIN
         for key in work:
-            if not again or self._in_a_row >= AGAIN:
-                self._stuck[key] = now
-            else:
+            if again:
                 self._stuck.pop(key, None)
+            else:
+                self._stuck[key] = now
+
+    def _inputs(self) -> set[str]:
+        """Return the project's files that are known to take part."""
+        return {*self._near(), *(name for planned, _ in self._session.planned for name in planned.sources)}
 
     def _idle(self, look: Moment) -> bool:
         """Wait until something changed near by, and settled; return False where it is only time to look farther."""
