@@ -131,9 +131,14 @@ def run(argv: list[str], root: Path) -> int:
         if request.verbs == (EXPLAIN,):
             return explain(argv, root)
         raise OptionError(f"{JSON} goes with {', '.join((*ANSWERS, 'doctor', EXPLAIN, GRAPH, STATUS))}")
+    return by_scons(request, argv, root)
+
+
+def by_scons(request: Request, argv: list[str], root: Path) -> int:
+    """Do what the words say with SCons; return its exit status."""
     if WATCH in request.verbs:
         return watch(request, argv, root)
-    import subprocess  # noqa: PLC0415 - the same
+    import subprocess  # noqa: PLC0415 - not needed where there is nothing to do
 
     return subprocess.run([sys.executable, "-m", "SCons", "-Q", *argv], cwd=root, check=False).returncode
 

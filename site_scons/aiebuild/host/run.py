@@ -69,8 +69,8 @@ def trace(job: Job, depfile: Path) -> list[dict[str, object]]:
         RunError: the child crashed, or did not end in time.
         Reported: the child found an error and has said so on stderr.
     """
-    _prepare(job)
-    _finish(job, _wait(job))
+    prepare(job)
+    finish(job, _wait(job))
     write_atomically(depfile, job.file(jobs.DEPFILE).read_bytes())
     return [json.loads(line) for line in job.file(jobs.TRACE).read_text(encoding="utf-8").splitlines()]
 
