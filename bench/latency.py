@@ -2,7 +2,8 @@
 
 `python bench/latency.py [--rounds N] [--largest N]`: medians of N rounds (7), taken in turn, in projects that are made
 for it: kernels of one line each, and designs of one core that link an archive of them. The bare SConstruct holds
-`DefaultEnvironment(tools=[])` alone; ninja is given the same list of objects, with a rule that only touches them.
+`DefaultEnvironment(tools=[])` alone; ninja and make are given the same list of objects, with a rule that only touches
+them. Byte code is kept, as it is for users, whatever this process's environment says.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(PACKAGE)}
+for name in ("PYTHONDONTWRITEBYTECODE", "CXX"):
+    ENVIRONMENT.pop(name, None)
 PASS = (sys.executable, "-c", "pass")
 AIEBUILD = (sys.executable, "-c", "import sys; from aiebuild.cli import main; sys.exit(main())", "build")
 SCONS = (sys.executable, "-m", "SCons", "-Q")
@@ -37,7 +41,7 @@ MS = 1000.0
 
 @dataclass(frozen=True)
 class Row:
-    """One figure: what was measured, the limit as text, and whether it was kept; None where it could not be asked."""
+    """One figure: what was measured, the limit as text, and whether it was kept; None where none is set."""
 
     what: str
     measured: str
@@ -163,24 +167,43 @@ def null_row(root: Path, rounds: int) -> Row:
     return Row("aiebuild build, nothing to do, 60 objects : python -c pass", measured, "2.5 and 50 ms", kept)
 
 
-def ninja_row(root: Path, size: int, rounds: int) -> Row:
-    """`aiebuild build` with nothing to do beside ninja with the same objects and Python's start."""
-    what = f"aiebuild build, nothing to do, {size} objects : ninja"
-    program = shutil.which("ninja")
-    if program is None:
-        return Row(what, "ninja is not installed", "4 x ninja + Python", None)
+def write_ninja(root: Path, size: int) -> tuple[str, ...]:
+    """Write what ninja has to make, and return its command."""
     rules = ["rule cc", "  command = touch $out"]
     rules += [f"build ninja/k{number}.o: cc kernels/d0_k{number}.cc" for number in range(size)]
     (root / "build.ninja").write_text("\n".join(rules) + "\n")
-    seconds(root, program)
-    ours, theirs, bare = medians(
-        rounds,
-        lambda: seconds(root, *AIEBUILD, "design=d0"),
-        lambda: seconds(root, program),
-        lambda: seconds(root, *PASS),
-    )
-    measured = f"{ours * MS:.0f} ms : {theirs * MS:.0f} ms, Python {bare * MS:.0f} ms"
-    return Row(what, measured, "4 x ninja + Python", ours <= 4 * theirs + bare)
+    return ("ninja",)
+
+
+def write_make(root: Path, size: int) -> tuple[str, ...]:
+    """Write what make has to make, and return its command."""
+    (root / "make").mkdir(exist_ok=True)
+    objects = [f"make/k{number}.o" for number in range(size)]
+    rules = [f"make/k{number}.o: kernels/d0_k{number}.cc\n\ttouch $@" for number in range(size)]
+    (root / "objects.make").write_text("\n".join([f"all: {' '.join(objects)}", *rules]) + "\n")
+    return ("make", "-f", "objects.make")
+
+
+def other_rows(root: Path, size: int, rounds: int) -> list[Row]:
+    """`aiebuild build` with nothing to do beside ninja and make with the same objects, and Python's start."""
+    rows = []
+    for write, times in ((write_ninja, 4), (write_make, None)):
+        command = write(root, size)
+        what = f"aiebuild build, nothing to do, {size} objects : {command[0]}"
+        limit = f"{times} x {command[0]} + Python" if times else "beside it"
+        if shutil.which(command[0]) is None:
+            rows.append(Row(what, f"{command[0]} is not installed", limit, None))
+            continue
+        seconds(root, *command)
+        ours, theirs, bare = medians(
+            rounds,
+            lambda: seconds(root, *AIEBUILD, "design=d0"),
+            lambda command=command: seconds(root, *command),  # type: ignore[misc] # bound in this round of the loop
+            lambda: seconds(root, *PASS),
+        )
+        measured = f"{ours * MS:.0f} ms : {theirs * MS:.0f} ms, Python {bare * MS:.0f} ms"
+        rows.append(Row(what, measured, limit, None if times is None else ours <= times * theirs + bare))
+    return rows
 
 
 def scons_row(root: Path, size: int, folder: Path, rounds: int) -> Row:
@@ -205,7 +228,8 @@ Default([env.Object("plain/" + source.name + ".o", source) for source in Glob("k
 def edit_rows(folder: Path, rounds: int) -> list[Row]:
     """From an edit of one kernel to the compiler's start, 1,000 objects in 20 designs."""
     root = make_project(folder / "edit", 20, 50)
-    note, compiler = folder / "started", folder / "noting-g++"
+    note, compiler = folder / "started", folder / "tools/noting-g++"
+    compiler.parent.mkdir()
     compiler.write_text(NOTING.format(note=note))
     compiler.chmod(0o755)
     ENVIRONMENT["CXX"] = str(compiler)
@@ -227,8 +251,10 @@ def edit_rows(folder: Path, rounds: int) -> list[Row]:
         lambda: started(*SCONS),
         lambda: started(*plain),
     )
+    saved = watch_time(root, note, rounds)
     del ENVIRONMENT["CXX"]
     return [
+        Row("save to compiler, 1000 objects, aiebuild watch", f"{saved * MS:.0f} ms", "200 ms", saved <= 0.2),
         Row("edit to compiler, 1000 objects, design=d9", f"{one * MS:.0f} ms", "400 ms", one <= 0.4),
         Row(
             "edit to compiler, 1000 objects, whole project : plain SCons",
@@ -237,6 +263,29 @@ def edit_rows(folder: Path, rounds: int) -> list[Row]:
             whole / theirs <= 0.5,
         ),
     ]
+
+
+def watch_time(root: Path, note: Path, rounds: int) -> float:
+    """Return the seconds from the save of a kernel to the compiler's start, where `aiebuild watch` runs."""
+    command = [*AIEBUILD[:-1], "watch"]
+    with subprocess.Popen(command, cwd=root, env=ENVIRONMENT, stdout=subprocess.PIPE, text=True) as watching:
+        assert watching.stdout is not None
+
+        def waits() -> None:
+            while not next(watching.stdout).startswith("watching"):  # type: ignore[arg-type] # it is a pipe
+                pass
+
+        def save() -> float:
+            of_age()
+            saved = time.time_ns()
+            (root / "kernels/d9_k49.cc").write_text(source("d9_k49", saved % 1000000))
+            waits()
+            return (int(note.read_text()) - saved) / 1e9
+
+        waits()
+        taken = medians(rounds, save)[0]
+        watching.send_signal(signal.SIGINT)
+    return taken
 
 
 def measure(folder: Path, rounds: int, largest: int) -> list[Row]:
@@ -249,7 +298,7 @@ def measure(folder: Path, rounds: int, largest: int) -> list[Row]:
     return [
         *status_rows(projects, rounds),
         null_row(projects[60], rounds),
-        ninja_row(projects[1000], 1000, rounds),
+        *other_rows(projects[1000], 1000, rounds),
         *(scons_row(projects[size], size, bare, rounds) for size in sizes if size != 100),
         *edit_rows(folder, rounds),
     ]
@@ -264,7 +313,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="aiebuild-bench-") as name:
         rows = measure(Path(name), given.rounds, given.largest)
     width = max(len(row.what) for row in rows)
-    verdicts = {True: "kept", False: "MISSED", None: "not asked"}
+    verdicts = {True: "kept", False: "MISSED", None: "-"}
     for row in rows:
         print(f"{row.what:<{width}}  {row.measured:<46}  {row.limit:<22} {verdicts[row.kept]}")
     return 1 if any(row.kept is False for row in rows) else 0

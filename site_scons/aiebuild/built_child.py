@@ -8,7 +8,7 @@ import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from aiebuild.host.child import Run, _end_with_the_parent
+from aiebuild.host.child import Run, end_with_the_parent
 from aiebuild.host.reads import search_installed_only
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def main(text: str) -> int:
     """Do the job that the parent gave as text; return the exit status."""
-    _end_with_the_parent()
+    end_with_the_parent()
     beside = search_installed_only()
     from aiebuild.errors import AieBuildError  # noqa: PLC0415 - no module beside the project may hide one of these
     from aiebuild.host import job as jobs  # noqa: PLC0415 - the same

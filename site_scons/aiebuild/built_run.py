@@ -147,7 +147,7 @@ def _run(job: Job, root: Path) -> None:
     Raises:
         RunError: what it found wrong; or that it crashed or did not end, with the kernel that ran then.
     """
-    host_run._prepare(job)
+    host_run.prepare(job)
     package = str(Path(__file__).resolve().parents[1])
     with job.file(SAID).open("wb") as said:
         child = subprocess.Popen(
@@ -160,14 +160,14 @@ def _run(job: Job, root: Path) -> None:
             start_new_session=True,
         )
         with child:
-            watch = host_run._Watch(job, child)
+            watch = host_run.Watch(job, child)
             try:
                 ended = child.wait()
             finally:
                 watch.over.set()
-                host_run._end(child)
+                host_run.end(child)
     if watch.killed:
-        raise host_run._failed(job, f"was still running after {job.timeout:g} s", LONGER)
+        raise host_run.failed(job, f"was still running after {job.timeout:g} s", LONGER)
     _finish(job, ended)
 
 
@@ -176,7 +176,7 @@ def _finish(job: Job, ended: int) -> None:
         record = json.loads(job.file(ERROR).read_bytes())
         raise RunError(record["message"], Location(**record["where"]) if record["where"] else None, record["hint"])
     try:
-        host_run._finish(job, ended)
+        host_run.finish(job, ended)
     except RunError as error:
         said = job.file(SAID).read_text(encoding="utf-8", errors="replace").strip()
         error.hint = "\n  ".join(text for text in (error.hint, *said.splitlines()[-10:]) if text)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from aiebuild import freshness, lock
 from aiebuild.errors import OptionError
+from aiebuild.record import recall
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -63,7 +64,7 @@ def _remembered(build_dir: Path) -> Iterator[tuple[str, tuple[list[str], int]]]:
     """Yield the files of each build that is remembered, absolute, with the moment of the record (ns)."""
     for path in sorted((build_dir / ".aiebuild" / freshness.FOLDER).glob("*.json")):
         try:
-            record = freshness._recall(str(path))
+            record = recall(str(path))
             files = [str(Path(name).absolute()) for name in record["files"]]
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             continue

@@ -10,12 +10,17 @@ import time
 
 from aiebuild import freshness
 from aiebuild.environment import variables
+from aiebuild.record import said
 
 TYPE_CHECKING = False  # the name is what type checkers know; importing typing takes 8 ms
 if TYPE_CHECKING:
     from pathlib import Path
 
     from aiebuild.options import Request
+
+STARTED = time.time_ns()
+TICK_NS = 10_000_000
+"""By how much the times of files may lag behind the clock: one tick of the kernel, 10 ms at most."""
 
 JSON = "--json"
 ANSWERS = ("list", "describe")
@@ -26,6 +31,7 @@ STATUS = "status"
 EXPLAIN = "explain"
 NEW = "new"
 CACHE = "cache"
+WATCH = "watch"
 FILES = ("verify", "inspect")
 """Verbs that are about files, and need no project."""
 
@@ -81,12 +87,12 @@ def _status(pairs: list[tuple[str, str]], *, as_json: bool) -> int:
     for design in freshness.designs(pairs):
         for arch in freshness.values(pairs, "arch", freshness.DEFAULT_ARCH):
             record = freshness.record_of(pairs, design, arch)
-            rows.append((design, arch, freshness.check(record, variables(), reasons=3)[1]))
+            rows.append((design, arch, said(freshness.check(record, variables(), reasons=3)[1])))
     if as_json:
         import json  # noqa: PLC0415 - people do not need it
 
-        said = [{"design": row[0], "arch": row[1], "fresh": not row[2], "reasons": row[2]} for row in rows]
-        sys.stdout.write(json.dumps(said, indent=1) + "\n")
+        answers = [{"design": row[0], "arch": row[1], "fresh": not row[2], "reasons": row[2]} for row in rows]
+        sys.stdout.write(json.dumps(answers, indent=1) + "\n")
     else:
         for design, arch, reasons in rows:
             sys.stdout.write(f"{design} ({arch}): {'stale: ' + '; '.join(reasons) if reasons else 'fresh'}\n")
@@ -130,7 +136,14 @@ def run(argv: list[str], root: Path) -> int:
         if request.verbs == (EXPLAIN,):
             return explain(argv, root)
         raise OptionError(f"{JSON} goes with {', '.join((*ANSWERS, 'doctor', EXPLAIN, GRAPH, STATUS))}")
-    import subprocess  # noqa: PLC0415 - the same
+    return by_scons(request, argv, root)
+
+
+def by_scons(request: Request, argv: list[str], root: Path) -> int:
+    """Do what the words say with SCons; return its exit status."""
+    if WATCH in request.verbs:
+        return watch(request, argv, root)
+    import subprocess  # noqa: PLC0415 - not needed where there is nothing to do
 
     return subprocess.run([sys.executable, "-m", "SCons", "-Q", *argv], cwd=root, check=False).returncode
 
@@ -229,6 +242,24 @@ def completion(argv: list[str], root: Path) -> int:
     for candidate in shells.complete(command, current, words, root):
         sys.stdout.write(f"{candidate}\n")
     return 0
+
+
+def watch(request: Request, argv: list[str], root: Path) -> int:
+    """Build whenever a file is saved; never returns.
+
+    Raises:
+        OptionError: there is no such design, or another verb does not go with it.
+    """
+    from aiebuild import contract  # noqa: PLC0415 - not needed where there is nothing to do
+    from aiebuild.errors import OptionError  # noqa: PLC0415 - the same
+
+    others = [verb for verb in request.verbs if verb not in {WATCH, "build", "check"}]
+    if others or request.targets:
+        raise OptionError(f"{(*others, *request.targets)[0]} does not go with watch", hint="build or check does")
+    contract.require(request.several("design"), contract.find(root))
+    from aiebuild.scons.watch import main as begin  # noqa: PLC0415 - it loads SCons
+
+    begin(argv, STARTED - TICK_NS)
 
 
 def explain(argv: list[str], root: Path) -> int:

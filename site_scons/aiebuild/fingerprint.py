@@ -69,6 +69,10 @@ class Fingerprints:
             write_atomically(self._store, json.dumps(self._known, separators=(",", ":")))
             self._changed = False
 
+    def reread(self) -> None:
+        """Take over what another process has learnt meanwhile."""
+        self._known = _read(self._store)
+
     def _look_up(self, path: str) -> str:
         try:
             stamp = list(stamp_of(Path(path).stat()))

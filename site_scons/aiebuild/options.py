@@ -89,6 +89,7 @@ VERBS = (
     Verb("explain", "which steps would run, and why; nothing is run"),
     Verb("graph", "the steps of the designs as a graph, with their states and times; nothing is run"),
     Verb("ide", "write the files of editors: VS Code's tasks and settings, and compile_commands.json for clangd"),
+    Verb("watch", "build whenever a file is saved, until Ctrl-C; a verb of the command aiebuild"),
     Verb("doctor", "which tools were found, where, and how to get the ones that are missing"),
     Verb("new", "write a design that builds and checks as it is: new design=NAME [template=...]"),
     Verb("clean", "remove what was built for the designs and parameters that are named"),

@@ -13,24 +13,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aiebuild import __version__, answers, contract, freshness, options
+from aiebuild import answers, contract, freshness, options
 from aiebuild.build_process import run_scons
 from aiebuild.built import BuildError, Built
 from aiebuild.contract import as_text
 from aiebuild.environment import variables
 from aiebuild.errors import AieBuildError, OptionError, did_you_mean
+from aiebuild.record import Records, said
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from aiebuild.freshness import Record, Stamp
+    from aiebuild.freshness import Record
+    from aiebuild.record import Difference
 
     Pairs = list[tuple[str, str]]
 
 REASONS = 3
 """How many reasons a status has at most."""
-
-NOT_BUILT = "there is no record of a build"
 
 
 @dataclass(frozen=True)
@@ -42,61 +42,6 @@ class Status:
 
     def __bool__(self) -> bool:
         return self.fresh
-
-
-class _Known:
-    """A record that was read, with all of its paths absolute.
-
-    Args:
-        stamp: the state of its file.
-        content: the record as it is.
-        root: the folder that its paths start from.
-    """
-
-    def __init__(self, stamp: Stamp, content: dict[str, Any], root: Path) -> None:
-        self.stamp = stamp
-        self.content = content
-        self._start = f"{root}{os.sep}"
-        self.absolute = {**content, "absent": list(map(self._absolute, content["absent"]))}
-        for name in ("files", "young", "folders"):
-            self.absolute[name] = {self._absolute(file): value for file, value in content[name].items()}
-        self._files = [(name, *then) for name, then in self.absolute["files"].items() if then]
-        self._divide()
-
-    def differences(self, reasons: int) -> list[str]:
-        """Return the first reasons why it is not fresh; the paths in them are relative to the project."""
-        known = self._others if self._has_same_files() else self.absolute
-        return [reason.replace(self._start, "") for reason in freshness._differences(known, variables(), reasons)]
-
-    def refresh(self, path: str, now: int) -> None:
-        """Forget the contents of files that have come of age; see `freshness`."""
-        if self.content["young"]:
-            freshness._refresh(path, self.content, now)
-            self.absolute["young"] = {self._absolute(name): value for name, value in self.content["young"].items()}
-            self._divide()
-
-    def _divide(self) -> None:
-        """Keep apart what the quick look at the files does not say: contents of young ones, and files not there."""
-        files, young = self.absolute["files"], self.absolute["young"]
-        self._others = {
-            **self.absolute,
-            "files": {name: files[name] for name in files if name in young or not files[name]},
-        }
-
-    def _has_same_files(self) -> bool:
-        """Return whether all files have their stamps: what `freshness` would find as well, in less time."""
-        stat = os.stat
-        try:
-            for name, size, mtime, ctime, inode in self._files:
-                now = stat(name)
-                if now.st_mtime_ns != mtime or now.st_ctime_ns != ctime or now.st_size != size or now.st_ino != inode:
-                    return False
-        except OSError:
-            return False
-        return True
-
-    def _absolute(self, name: str) -> str:
-        return name if os.path.isabs(name) else self._start + name  # noqa: PTH117 - paths would cost more than the question
 
 
 class Project:
@@ -118,7 +63,7 @@ class Project:
         self.root = Path(root).absolute()
         self.build_dir = build_dir
         self.jobs = jobs
-        self._known: dict[str, _Known] = {}
+        self._records = Records(str(self.root))
         if not (self.root / "SConstruct").is_file():
             hint = "name the folder of a project"
             raise BuildError(str(OptionError(f"there is no SConstruct in {self.root}", hint=hint)))
@@ -154,7 +99,7 @@ class Project:
         """
         pairs = self._pairs(design, arch, {"variant": variant, "device": device, "mode": mode}, parameters)
         answer, reasons = self._check(freshness.record_of(pairs, design, arch), REASONS)
-        return Status(answer is not None, tuple(reasons))
+        return Status(answer is not None, tuple(said(reasons)))
 
     def build(
         self,
@@ -188,8 +133,8 @@ class Project:
         answer = self._check(record, 1)[0] if freshness.is_plain(pairs) else None
         if answer is not None:
             place = str(answer["output"])
-            said = freshness.said([(name, arch, place)], time.monotonic() - started)
-            return self._built(name, arch, place, f"{said}\n", was_fresh=True)
+            line = freshness.said([(name, arch, place)], time.monotonic() - started)
+            return self._built(name, arch, place, f"{line}\n", was_fresh=True)
         words = [f"{key}={value}" for key, value in pairs]
         done = run_scons(self.root, [*words, *([f"-j{self.jobs}"] if self.jobs > 1 else ())], progress)
         if done.status:
@@ -216,35 +161,9 @@ class Project:
             raise BuildError(str(OptionError(f"{twice}= cannot be given here")))
         return [("design", design), ("arch", arch), *said.items(), *texts.items()]
 
-    def _check(self, record: Record, reasons: int) -> tuple[dict[str, Any] | None, list[str]]:
+    def _check(self, record: Record, reasons: int) -> tuple[dict[str, Any] | None, list[Difference]]:
         """Return what `freshness.check` does, for a folder that need not be the current one."""
-        now = time.time_ns()
-        path = str(self.root / record.path)
-        known = self._read(path)
-        if known is None or known.content["request"] != record.request:
-            return None, [NOT_BUILT]
-        if (known.content.get("form"), known.content.get("version")) != (freshness.FORM, __version__):
-            return None, ["it was built by another version of aiebuild"]
-        found = known.differences(reasons)
-        if found:
-            return None, found
-        known.refresh(path, now)
-        return known.content["answer"], []
-
-    def _read(self, path: str) -> _Known | None:
-        """Return a record, read anew only where its file is another one."""
-        stamp = freshness.stamp(path)
-        known = self._known.get(path)
-        if known is not None and known.stamp == stamp:
-            return known
-        try:
-            content = freshness._recall(path)
-            found = _Known(stamp, content, self.root)
-            content["request"]  # a record without one is none
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            return None
-        self._known[path] = found
-        return found
+        return self._records.check(str(self.root / record.path), record.request, variables(), reasons)
 
     def _relative(self, text: str) -> str:
         return text.replace(f"{self.root}{os.sep}", "")

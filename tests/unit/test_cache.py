@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from aiebuild import cache, cli, freshness
 from aiebuild.errors import OptionError
+from aiebuild.record import stamp
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,7 +41,7 @@ def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         os.utime(path, (1000 + moment, 1000 + moment))
     (folder / OLD / "notes.txt").write_text("somebody's own")
     record = freshness.record_of([], "x", "host")
-    files = {f"build/{name}": freshness.stamp(f"build/{name}") for name in (f"{SHARED}.o", f"{NEW}/extra.xclbin")}
+    files = {f"build/{name}": stamp(f"build/{name}") for name in (f"{SHARED}.o", f"{NEW}/extra.xclbin")}
     answer: dict[str, object] = {"output": f"build/{NEW}"}
     freshness.write(record, files=files, folders={}, absent=[], variables={}, answer=answer)
     return folder

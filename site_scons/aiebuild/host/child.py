@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 def main(text: str) -> int:
     """Do the job that the parent gave as text; return the exit status."""
-    _end_with_the_parent()
+    end_with_the_parent()
     beside = search_installed_only()
     reads = Reads()
     reads.install()
@@ -59,7 +59,7 @@ def main(text: str) -> int:
     return 0
 
 
-def _end_with_the_parent() -> None:
+def end_with_the_parent() -> None:
     """End this process as soon as its parent is gone, in whatever it is then; its standard input is the sign."""
     lifeline = os.dup(0)
     nothing = os.open(os.devnull, os.O_RDONLY)

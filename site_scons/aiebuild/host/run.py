@@ -49,9 +49,9 @@ def run(job: Job, depfile: Path | None, trace: Path | None) -> str:
         RunError: the child crashed, or did not end in time.
         Reported: the child found an error and has said so on stderr.
     """
-    _prepare(job)
+    prepare(job)
     try:
-        _finish(job, _wait(job))
+        finish(job, _wait(job))
     finally:
         recorded = job.file(jobs.TRACE)
         if trace is not None and recorded.exists():
@@ -69,8 +69,8 @@ def trace(job: Job, depfile: Path) -> list[dict[str, object]]:
         RunError: the child crashed, or did not end in time.
         Reported: the child found an error and has said so on stderr.
     """
-    _prepare(job)
-    _finish(job, _wait(job))
+    prepare(job)
+    finish(job, _wait(job))
     write_atomically(depfile, job.file(jobs.DEPFILE).read_bytes())
     return [json.loads(line) for line in job.file(jobs.TRACE).read_text(encoding="utf-8").splitlines()]
 
@@ -82,7 +82,8 @@ def private_folder() -> Iterator[str]:
         yield folder
 
 
-def _prepare(job: Job) -> None:
+def prepare(job: Job) -> None:
+    """Put into a job's folder what the child notes its progress in."""
     job.file(jobs.STATUS).write_bytes(status.empty())
 
 
@@ -93,20 +94,20 @@ def _wait(job: Job) -> int:
     # The pipe is never written to: that it is closed tells the child that its parent has gone.
     child = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
     before = signal.signal(signal.SIGTERM, _terminated)
-    watch = _Watch(job, child)
+    watch = Watch(job, child)
     try:
         # Without a limit of its own: Python would look for the child's end only every 50 ms.
         ended = child.wait()
     finally:
         watch.over.set()
-        _end(child)
+        end(child)
         signal.signal(signal.SIGTERM, before)
     if watch.killed:
-        raise _failed(job, f"was still running after {job.timeout:g} s", jobs.LONGER)
+        raise failed(job, f"was still running after {job.timeout:g} s", jobs.LONGER)
     return ended
 
 
-class _Watch:
+class Watch:
     """Ends the child where it does not say itself that its time is over: it hangs in a kernel."""
 
     def __init__(self, job: Job, child: subprocess.Popen[bytes]) -> None:
@@ -124,14 +125,14 @@ class _Watch:
                 return
         if not self.over.wait(self._job.timeout + _GRACE):
             self.killed = True
-            _end(self._child)
+            end(self._child)
 
 
 def _terminated(number: int, _frame: object) -> NoReturn:
     sys.exit(128 + number)
 
 
-def _end(child: subprocess.Popen[bytes]) -> None:
+def end(child: subprocess.Popen[bytes]) -> None:
     """End the child's own process group, where it still runs."""
     if child.poll() is None:
         with suppress(ProcessLookupError):
@@ -139,7 +140,7 @@ def _end(child: subprocess.Popen[bytes]) -> None:
         child.wait()
 
 
-def _finish(job: Job, ended: int) -> None:
+def finish(job: Job, ended: int) -> None:
     """Turn the exit status, negative for a signal, into an error, unless all is well."""
     said, good = job.file(jobs.ENDED).exists(), job.file(jobs.LINE).exists()
     if ended == 0 and said and good:
@@ -147,7 +148,7 @@ def _finish(job: Job, ended: int) -> None:
     if said and not good:
         raise Reported
     how = f"crashed ({_signal_name(-ended)})" if ended < 0 else f"ended the process with exit status {ended}"
-    raise _failed(job, how)
+    raise failed(job, how)
 
 
 def _signal_name(number: int) -> str:
@@ -157,7 +158,7 @@ def _signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-def _failed(job: Job, how: str, hint: str = "") -> RunError:
+def failed(job: Job, how: str, hint: str = "") -> RunError:
     """Return the error of a run that did not say itself what went wrong, at the call of a kernel that it noted."""
     call = status.read(job.file(jobs.STATUS).read_bytes())
     if call is None or not job.file(jobs.SITES).exists():

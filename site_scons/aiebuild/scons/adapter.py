@@ -10,7 +10,7 @@ import SCons.Script
 from aiebuild import environment
 from aiebuild.errors import AieBuildError, RecipeError, did_you_mean
 from aiebuild.options import ARCHES
-from aiebuild.scons import report
+from aiebuild.scons import report, signatures
 from aiebuild.scons.builders import add_builders
 from aiebuild.scons.configure import aie_configuration
 from aiebuild.scons.location import calling_line
@@ -36,8 +36,9 @@ def generate(env: Any) -> None:
         SCons.Script.Exit(2)
     state: Path = env["AIE_SESSION"].state
     state.mkdir(parents=True, exist_ok=True)
-    env.SConsignFile(str(state / "sconsign"))
+    env.SConsignFile(str(state / "signatures"))
     install_store()
+    signatures.install()
     add_builders(env)
     add_words(env)
     env.AddMethod(guarded(aie_configuration), "AieConfiguration")

@@ -10,6 +10,7 @@ from aiebuild.errors import RecipeError, did_you_mean
 from aiebuild.scons.action import StepAction
 from aiebuild.scons.location import calling_line
 from aiebuild.scons.scanner import RECORD, STORE, no_scanner, target_scanner
+from aiebuild.scons.signatures import SOURCE
 
 if TYPE_CHECKING:
     from aiebuild.flow import Planned
@@ -50,6 +51,10 @@ def add_planned(env: Any, planned: Planned) -> list[Any]:
     nodes: list[Any] = env["BUILDERS"][f"_{planned.builder}"](env, targets, sources, AIE_STEP=step)
     for node in nodes:
         node.store_info = STORE
+    for node in sources if planned.sources else ():
+        if not node.has_builder():
+            node.store_info = SOURCE
+    session.planned.append((planned, nodes[0]))
     if step.always:
         session.is_repeatable = False
         env.AlwaysBuild(nodes)

@@ -24,10 +24,11 @@ from aiebuild.errors import (
     did_you_mean,
 )
 from aiebuild.files import write_atomically
-from aiebuild.scons import aie, last_run, progress, remember, report
+from aiebuild.scons import aie, last_run, progress, remember, report, watch
 from aiebuild.scons.configure import Choice, choose_toolchain, configure, seconds
 from aiebuild.scons.location import failing_line
 from aiebuild.scons.recipe_reads import RecipeReads
+from aiebuild.scons.urgent import urgent
 from aiebuild.scons.words import WORDS
 
 if TYPE_CHECKING:
@@ -50,13 +51,19 @@ PLANNING = frozenset({EXPLAIN, "graph", "ide"})
 """Verbs that need the steps of the recipes and run none of them."""
 
 
-def main(arguments: Iterable[tuple[str, str]], words: Iterable[str], fresh: tuple[tuple[str, str], ...] = ()) -> None:
+def main(
+    arguments: Iterable[tuple[str, str]],
+    words: Iterable[str],
+    fresh: tuple[tuple[str, str], ...] = (),
+    changed: Iterable[str] = (),
+) -> None:
     """Read the recipes that a command line asks for.
 
     Args:
         arguments: SCons's `ARGLIST`.
         words: SCons's `COMMAND_LINE_TARGETS`.
         fresh: designs, each with its arch, that are known to be up to date: their recipes are not read.
+        changed: files that are known to have changed: what reads them is built first.
 
     A fault of the user's ends the run with a message and exit status 2.
     """
@@ -70,6 +77,7 @@ def main(arguments: Iterable[tuple[str, str]], words: Iterable[str], fresh: tupl
         project = Project(Path.cwd(), request)
         project.typed = pairs
         project.fresh = frozenset(fresh)
+        project.changed = frozenset(changed)
         project.read()
     except AieBuildError as error:
         report.tell_error(error)
@@ -92,6 +100,7 @@ class Project:
         self._made: list[Any] = []
         self.typed: list[tuple[str, str]] = []
         self.fresh: frozenset[tuple[str, str]] = frozenset()
+        self.changed: frozenset[str] = frozenset()
         self.recipe_reads = RecipeReads(root, request.get("build_dir"))
         self.seen: dict[tuple[str, str], Seen] = {}
         self.contracts = contract.find(root)
@@ -136,6 +145,8 @@ class Project:
         self._read_recipes(names)
         if PACKAGING & set(self.request.verbs):
             self._plan_packages(names)
+        if watch.WATCH in self.request.verbs:
+            self._watch()
         self._choose_targets()
         self.session.read_at = time.time_ns()
         report.at_exit(self.session)
@@ -148,6 +159,16 @@ class Project:
                 if (name, arch) not in self.fresh:
                     self._read_recipe(name, arch)
 
+    def _watch(self) -> None:
+        """Wait until something has to be built; then return, in a process that builds that and no more."""
+        watching = watch.of_this_process()
+        if watching is None:
+            raise OptionError("watch goes with the command aiebuild", hint="aiebuild watch design=<name>")
+        work, self.changed = watch.Loop(watching, self).run()
+        self.planned = {key: nodes for key, nodes in self.planned.items() if key in work}
+        self.session.designs = [design for nodes in self.planned.values() for design in nodes]
+        self.session.lock = lock.hold(self.session.state / "lock", report.note)
+
     def _answer_from_the_graph(self, names: tuple[str, ...]) -> None:
         from aiebuild.scons import planning  # noqa: PLC0415 - a build does not need it
 
@@ -156,7 +177,7 @@ class Project:
 
     def _remember_at_exit(self) -> None:
         """Record what was built, once all of it is, so that the next start can do without SCons's graph."""
-        whole = not self.request.targets and set(self.request.verbs) <= {"build", "check"}
+        whole = not self.request.targets and set(self.request.verbs) <= {"build", "check", watch.WATCH}
         if whole and remember.is_fit():
             atexit.register(remember.remember, self.session, self.typed, self.planned, self.seen)
 
@@ -335,6 +356,7 @@ class Project:
         if not targets and self._made:
             targets = list(self._made)
         if (not targets or self._builds()) and not self.request.targets:
+            targets += urgent(self.changed, self.session)
             made = [node for design in self.session.designs for node in design.all]
             # SCons would say of a prebuilt object, which nothing builds, that there is nothing to be done for it.
             targets += [node for node in made if node.has_builder()] + self.session.chains

@@ -18,13 +18,14 @@ import SCons.Script
 import SCons.Util
 
 from aiebuild import freshness
+from aiebuild.record import stamps
 from aiebuild.scons.closure import Closure, closure
 from aiebuild.scons.recipe_reads import CACHE, own_modules
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from aiebuild.freshness import Stamp
+    from aiebuild.record import Stamp
     from aiebuild.scons.recipe_reads import Seen
     from aiebuild.scons.session import Session
     from aiebuild.scons.words import DesignNodes
@@ -78,7 +79,7 @@ def _scripts(name: str, session: Session, seen: Seen) -> set[str]:
 
 def _write(record: freshness.Record, found: Closure, session: Session, output: str) -> None:
     # The stamps first: what changes while they are looked through is noticed by the next start.
-    files, folders = freshness.stamps(found.files), freshness.stamps(found.listed | found.folders)
+    files, folders = stamps(found.files), stamps(found.listed | found.folders)
     if found.differs or not _Judge(session, found).approves(files, folders):
         return
     freshness.write(
@@ -98,15 +99,6 @@ class _Judge:
     session: Session
     found: Closure
 
-    @property
-    def started(self) -> int:
-        """The moment (ns) before which everything was as this build saw it.
-
-        SCons notes it before it loads most of itself, and only then reads a first file of the project: that takes
-        longer than the tick by which the times of files lag behind the clock.
-        """
-        return int(SCons.Script.start_time * 1e9)
-
     def approves(self, files: dict[str, Stamp], folders: dict[str, Stamp]) -> bool:
         """Return whether no input can have changed, no output is missing, and nothing new may be found first."""
         if any(os.path.lexists(self.session.root / name) for name in self.found.absent | self.found.hidden):
@@ -118,13 +110,13 @@ class _Judge:
     def _is_as_built(self, name: str, known: Stamp) -> bool:
         if not known:
             return name not in self.found.made and self.session.fingerprints.is_missing(name)
-        if known[2] <= self.started:
+        if known[2] <= self.session.opened_at:
             return True
         node = self.found.made.get(name)
         return name in self.found.made and (node is None or _has_its_content(node))
 
     def _is_as_listed(self, name: str, known: Stamp) -> bool:
-        if not known or known[2] <= self.started:
+        if not known or known[2] <= self.session.opened_at:
             return True
         return name not in self.found.listed and not self._has_new_names(self.session.root / name)
 
@@ -133,7 +125,7 @@ class _Judge:
         own = {CACHE, Path(self.session.build_dir).parts[0]}
         try:
             entries = [entry for entry in os.scandir(folder) if entry.name not in own]
-            return any(entry.stat(follow_symlinks=False).st_ctime_ns > self.started for entry in entries)
+            return any(entry.stat(follow_symlinks=False).st_ctime_ns > self.session.opened_at for entry in entries)
         except OSError:
             return True
 

@@ -15,6 +15,7 @@ import SCons.Scanner.C
 import SCons.SConsign
 
 from aiebuild import depfile
+from aiebuild.scons.signatures import SOURCE
 
 if TYPE_CHECKING:
     from aiebuild.scons.session import Session
@@ -27,6 +28,8 @@ OUTSIDE = "files outside the project"
 NAMES = "names in "
 UNRECORDED = "no record "
 """What the values among a step's inputs begin or end with; `reasons` tells people what they mean."""
+
+BUILT = (SCons.Node.executing, SCons.Node.executed)
 
 HEADERS = (".h", ".hh", ".hpp", ".hxx", ".inc", ".cc", ".cpp", ".cxx", ".c")
 
@@ -89,6 +92,9 @@ def dependencies(step: Step, env: Any, target: Any) -> list[Any]:
             env.Value(f"{UNRECORDED}{session.unrecorded} of what {step.outputs[0]} read, {session.started_at}"),
         ]
     nodes = [top.File(name) for name in reads.files if session.exists(name)]
+    for node in nodes:
+        if not node.has_builder():
+            node.store_info = SOURCE
     nodes += [node for node in generated if node not in nodes]
     if reads.external:
         nodes.append(env.Value(f"{OUTSIDE}: {session.fingerprints.of_all(reads.external)}"))
@@ -116,6 +122,9 @@ def _store(node: Any) -> None:
     env = node.get_build_env()
     step: Step = env["AIE_STEP"]
     session: Session = env["AIE_SESSION"]
+    if node.get_state() not in BUILT:
+        # It is up to date: what is stored is what would be stored again.
+        return
     if step.outputs[0] in session.fresh:
         _set_dependencies(node, step, env)
     SCons.Node.store_info_file(node)

@@ -11,6 +11,8 @@ import time
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+import SCons.Script
+
 from aiebuild.errors import AieBuildBug, Location, RecipeError, ToolchainError
 from aiebuild.fingerprint import Fingerprints
 from aiebuild.toolchains.discover import Places
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from aiebuild.environment import Environment
-    from aiebuild.flow import NativeReader
+    from aiebuild.flow import NativeReader, Planned
     from aiebuild.model import MlirModule
     from aiebuild.scons.last_run import Ran
     from aiebuild.scons.progress import Progress
@@ -85,6 +87,7 @@ class Session:
         self.manages_errors = False
         self.started = time.monotonic()
         self.started_at = time.time_ns()
+        self.opened_at = int(SCons.Script.start_time * 1e9)
         self.unrecorded = 0
         self.is_repeatable = True
         self._unsaved = 0.0
@@ -111,7 +114,14 @@ class Session:
         self._warned: set[str] = set()
         self._mutexes: dict[str, threading.Lock] = {}
         self._listings: dict[str, frozenset[str]] = {}
+        self.planned: list[tuple[Planned, Any]] = []
         self._planned: dict[str, tuple[str, Location | None]] = {}
+
+    def start(self, moment: int) -> None:
+        """Begin a build in a process that was forked off: files are as they were at `moment` (ns) or later."""
+        self.started, self.started_at = time.monotonic(), time.time_ns()
+        self.opened_at = moment
+        self._listings.clear()
 
     def toolchain(self, name: str, arch: str, mode: str) -> Toolchain:
         """Return a toolchain, found and identified once a run."""

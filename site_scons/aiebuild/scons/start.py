@@ -33,6 +33,7 @@ def main(arguments: Iterable[tuple[str, str]], words: Iterable[str]) -> None:
     """
     pairs, verbs = list(arguments), list(words)
     skip: tuple[tuple[str, str], ...] = ()
+    changed: set[str] = set()
     if set(verbs) <= {"build"} and not any(map(_is_set, BYPASS)):
         started = time.monotonic()
         done, left = freshness.fresh(pairs, variables())
@@ -42,9 +43,10 @@ def main(arguments: Iterable[tuple[str, str]], words: Iterable[str]) -> None:
             # Nothing was read and nothing is to be written: SCons's own end would only cost time.
             os._exit(0)
         skip = tuple((design, arch) for design, arch, _ in done)
+        changed = {name for names in left.values() for name in names}
     from aiebuild.scons import project  # noqa: PLC0415 - everything else, which a build with nothing to do does not need
 
-    project.main(pairs, verbs, skip)
+    project.main(pairs, verbs, skip, changed)
 
 
 def _is_set(name: str) -> bool:

@@ -1,0 +1,331 @@
+"""The record of what a result depended on: made once, and compared with what is there as often as is asked.
+
+Standard library only, and little of that: this module is imported before anything else.
+"""
+
+from __future__ import annotations
+
+import _thread
+import json
+import os
+import sys
+import time
+import zlib
+
+from aiebuild import __version__
+
+TYPE_CHECKING = False  # the name is what type checkers know; importing typing takes 8 ms
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+FORM = 3
+"""The form of a record; one of another form is no record."""
+
+RACY_NS = 2_000_000_000
+"""A file that changed this shortly before it was recorded may have changed again within one tick of its clock (up to
+2 s on FAT): its content is compared as well, as git does with its index."""
+
+Difference = tuple[str, str]
+"""A file that is not as it was, and what happened to it; what is not about a file has an empty name."""
+
+NONE = "there is no record of a build"
+OTHER_VERSION = "it was built by another version of aiebuild"
+
+Stamp = list[int]
+"""Size, mtime and ctime (ns) and inode of a file; empty for one that does not exist."""
+
+
+def stamp(path: str) -> Stamp:
+    """Return what tells one state of a file or folder from another."""
+    try:
+        status = os.stat(path)  # noqa: PTH116 - pathlib costs more than the question itself
+    except OSError:
+        return []
+    return [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
+
+
+def stamps(names: Iterable[str]) -> dict[str, Stamp]:
+    """Return the stamp of each file or folder, in the order of their names."""
+    return {name: stamp(name) for name in sorted(names)}
+
+
+def said(found: Iterable[Difference]) -> list[str]:
+    """Return differences in words, none twice."""
+    return list(dict.fromkeys(f"{name} {what}" if name else what for name, what in found))
+
+
+class Moment:
+    """Looks at each file once, for several records that are compared with one state of the files."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Stamp] = {}
+
+    def __call__(self, name: str) -> Stamp:
+        """Return the stamp of a file, as it was when it was asked for first."""
+        found = self._known.get(name)
+        if found is None:
+            found = self._known[name] = stamp(name)
+        return found
+
+
+def content(
+    request: str,
+    *,
+    files: dict[str, Stamp],
+    folders: dict[str, Stamp],
+    absent: list[str],
+    variables: dict[str, str],
+    answer: dict[str, object],
+) -> dict[str, Any]:
+    """Return a record of what is there now.
+
+    Args:
+        request: what it is of.
+        files: everything that was read or written, relative to the current folder or absolute.
+        folders: what was searched or listed: a new name in one of them may be a new input.
+        absent: files that were looked for and not there.
+        variables: the environment variables that decide.
+        answer: what is said of the build when it is asked for again; `output` is its folder.
+    """
+    now = time.time_ns()
+    young = {name: digest(name) for name, known in (files | folders).items() if known and is_young(known, now)}
+    return {
+        "form": FORM,
+        "version": __version__,
+        "request": request,
+        "python": [sys.version, sys.prefix],
+        "at": now,
+        "files": {name: known for name, known in files.items() if known},
+        "missing": [name for name, known in files.items() if not known],
+        "young": young,
+        "folders": folders,
+        "absent": absent,
+        "variables": variables,
+        "answer": answer,
+    }
+
+
+def keep(path: str, record: dict[str, Any]) -> None:
+    """Write a record: a line with its checksum, which tells a damaged one, and the record as JSON."""
+    text = json.dumps(record, separators=(",", ":")).encode()
+    aside = f"{path}.{os.getpid()}.{_thread.get_ident()}.new"
+    with open(aside, "wb") as stream:  # noqa: PTH123 - see above
+        stream.write(b"%08x\n" % zlib.crc32(text) + text)
+    os.replace(aside, path)  # noqa: PTH105 - see above
+
+
+def recall(path: str) -> dict[str, Any]:
+    """Return a record as it was written.
+
+    Raises:
+        ValueError, TypeError, KeyError: it is damaged.
+        OSError: there is none.
+    """
+    with open(path, "rb") as stream:  # noqa: PTH123 - see above
+        checksum, _, text = stream.read().partition(b"\n")
+    if int(checksum, 16) != zlib.crc32(text):
+        raise ValueError(path)
+    known: dict[str, Any] = json.loads(text)
+    if not isinstance(known, dict) or not isinstance(known["answer"]["output"], str):
+        raise TypeError(path)
+    return known
+
+
+class Known:
+    """A record that was read.
+
+    Args:
+        path: its file; where there is none it is never written.
+        record: what it says.
+        root: the folder that its names start from; the current one when empty.
+
+    Raises:
+        KeyError, TypeError, ValueError, AttributeError: it is damaged.
+    """
+
+    def __init__(self, path: str, record: dict[str, Any], root: str = "") -> None:
+        self.path = path
+        self.record = record
+        self.answer: dict[str, object] = record["answer"]
+        self._start = f"{root.rstrip(os.sep)}{os.sep}" if root else ""
+        self._place = self._below if root else _unchanged
+        files = record["files"]
+        self._files = {self._place(name): known for name, known in files.items()} if root else files
+
+    def fault(self, request: str) -> str:
+        """Return why it says nothing about a request; empty where it does."""
+        if self.record["request"] != request:
+            return NONE
+        if self.record["form"] != FORM or self.record["version"] != __version__:
+            return OTHER_VERSION
+        return ""
+
+    def differences(
+        self, variables: dict[str, str], reasons: int = 1, look: Callable[[str], Stamp] | None = None
+    ) -> list[Difference]:
+        """Return the first differences from what is there; none where nothing changed.
+
+        Args:
+            variables: the environment as it is now.
+            reasons: how many are wanted.
+            look: gives the stamp of a file; each file is looked at when left out.
+        """
+        found = self._settings(variables)
+        if not self._has_same_files(look):
+            found += self._changed_files(look or stamp, reasons)
+        if len(found) < reasons:
+            found += self._others(look or stamp)
+        return found[:reasons]
+
+    def names(self) -> list[str]:
+        """Return the files and folders that are compared."""
+        return [*self._files, *map(self._place, self.record["folders"])]
+
+    def refresh(self, now: int) -> None:
+        """Leave out the contents of files that have come of age: they were compared after `now` and are as recorded.
+
+        Only where each of them was old enough *before* it was compared: what changed since would have another time.
+        """
+        young = self.record["young"]
+        if not young:
+            return
+        known = self.record["files"] | self.record["folders"]
+        if any(is_young(known[name], now) for name in young):
+            return
+        self.record["young"] = {}
+        try:
+            if self.path:
+                keep(self.path, self.record)
+        except OSError:
+            return
+
+    def _settings(self, variables: dict[str, str]) -> list[Difference]:
+        found = [("", "another Python runs")] if self.record["python"] != [sys.version, sys.prefix] else []
+        return found + [
+            ("", f"the variable {name} changed")
+            for name, value in self.record["variables"].items()
+            if variables.get(name, "") != value
+        ]
+
+    def _has_same_files(self, look: Callable[[str], Stamp] | None) -> bool:
+        """Return whether all files have their stamps: the question of a build with nothing to do, which is fast."""
+        if look is not None:
+            return all(look(name) == then for name, then in self._files.items())
+        stat = os.stat
+        try:
+            for name, (size, mtime, ctime, inode) in self._files.items():
+                now = stat(name)
+                if now.st_mtime_ns != mtime or now.st_ctime_ns != ctime or now.st_size != size or now.st_ino != inode:
+                    return False
+        except OSError:
+            return False
+        return True
+
+    def _changed_files(self, look: Callable[[str], Stamp], reasons: int) -> list[Difference]:
+        found: list[Difference] = []
+        for name, then in self._files.items():
+            if len(found) >= reasons:
+                return found
+            now = look(name)
+            if now != then:
+                found.append((self._shown(name), "changed" if now else "is gone"))
+        return found
+
+    def _others(self, look: Callable[[str], Stamp]) -> list[Difference]:
+        """Return the differences beside the stamps of files: contents of young ones, and names that came or went."""
+        record, place = self.record, self._place
+        young, folders = record["young"], record["folders"]
+        found = [
+            (name, "changed")
+            for name in young
+            if name not in folders and look(place(name)) == record["files"][name] and digest(place(name)) != young[name]
+        ]
+        found += [(name, "is new") for name in record["missing"] if look(place(name))]
+        found += [
+            ("", f"names in {name or '.'} changed")
+            for name, then in folders.items()
+            if look(place(name))[1:] != then[1:] or (name in young and digest(place(name)) != young[name])
+        ]
+        return found + [(name, "is new") for name in record["absent"] if os.path.lexists(place(name))]
+
+    def _below(self, name: str) -> str:
+        return name if os.path.isabs(name) else self._start + name  # noqa: PTH117 - see above
+
+    def _shown(self, name: str) -> str:
+        return name.removeprefix(self._start)
+
+
+class Records:
+    """Records that were read, each anew only where its file is another one.
+
+    Args:
+        root: the folder that their names start from; the current one when empty.
+    """
+
+    def __init__(self, root: str = "") -> None:
+        self._root = root
+        self._known: dict[str, tuple[Stamp, Known]] = {}
+
+    def check(
+        self,
+        path: str,
+        request: str,
+        variables: dict[str, str],
+        reasons: int,
+        look: Callable[[str], Stamp] | None = None,
+    ) -> tuple[dict[str, object] | None, list[Difference]]:
+        """Return the answer of a fresh record and no reasons, or None and the first reasons why it is not.
+
+        Args:
+            path: its file.
+            request: what it has to be of.
+            variables: the environment as it is now.
+            reasons: how many are wanted.
+            look: gives the stamp of a file; each file is looked at when left out.
+        """
+        now = time.time_ns()
+        try:
+            known = self._read(path)
+            fault = known.fault(request)
+            found = [("", fault)] if fault else known.differences(variables, reasons, look)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return None, [("", NONE)]
+        if found:
+            return None, found
+        known.refresh(now)
+        return known.answer, []
+
+    def known(self) -> list[Known]:
+        """Return the records that were read."""
+        return [known for _, known in self._known.values()]
+
+    def _read(self, path: str) -> Known:
+        now = stamp(path)
+        then, known = self._known.get(path, ([], None))
+        if known is None or then != now:
+            known = Known(path, recall(path), self._root)
+            self._known[path] = (now, known)
+        return known
+
+
+def _unchanged(name: str) -> str:
+    return name
+
+
+def is_young(known: Stamp, now: int) -> bool:
+    """Return whether a file changed so shortly before `now` that its times do not tell its next state from this one."""
+    return max(known[1], known[2]) + RACY_NS > now
+
+
+def digest(name: str) -> str:
+    """Return the digest of a file's content, or of the names in a folder."""
+    import hashlib  # noqa: PLC0415 - only young files need it
+
+    try:
+        if os.path.isdir(name):  # noqa: PTH112 - see above
+            return hashlib.sha256("\0".join(sorted(os.listdir(name))).encode()).hexdigest()  # noqa: PTH208 - see above
+        with open(name, "rb") as stream:  # noqa: PTH123 - see above
+            return hashlib.sha256(stream.read()).hexdigest()
+    except OSError:
+        return ""

@@ -1,0 +1,238 @@
+"""`aiebuild watch`: what is saved is built, as `scons` would, until Ctrl-C."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from edits import Edits
+from fast_path import OUTPUT, scons_agrees, status, whole_project
+from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from projects import Project
+
+SECONDS = 240
+COMMAND = "import sys; from aiebuild.cli import main; sys.exit(main())"
+WAITS = ("watching", "the project could not be read")
+
+
+class Watching:
+    """A running `aiebuild watch`, and the lines that it has said."""
+
+    def __init__(self, project: Project, *words: str) -> None:
+        self.project = project
+        self.variables = dict(project.variables)
+        self.lines: list[str] = []
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", COMMAND, "watch", *(words or ("design=one",))],
+            cwd=project.root,
+            env=project.environment | {"PYTHONUNBUFFERED": "1"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.lines.append(line.rstrip())
+
+    def wait(self, after: int = 0) -> list[str]:
+        """Return what was said after so many lines, once it waits for a change."""
+        for _ in range(SECONDS * 20):
+            said = self.lines[after:]
+            if said and said[-1].startswith(WAITS):
+                return said
+            assert self.process.poll() is None, self.lines
+            time.sleep(0.05)
+        raise AssertionError(self.lines)
+
+    def after(self, name: str, text: str) -> list[str]:
+        """Write a file, and return what is said of it."""
+        known = len(self.lines)
+        self.project.write(name, text)
+        return self.wait(known)
+
+    def end(self, number: int = signal.SIGINT) -> int:
+        """Send a signal, and return the exit status."""
+        self.process.send_signal(number)
+        status = self.process.wait(SECONDS)
+        self._reader.join()
+        return status
+
+
+@pytest.fixture
+def watching(tmp_path: Path) -> Iterator[Watching]:
+    watching = Watching(whole_project(tmp_path / "project"))
+    watching.wait()
+    yield watching
+    watching.process.kill()
+    watching.process.wait()
+
+
+def compiled(said: list[str]) -> list[str]:
+    return [line.split()[1] for line in said if line.startswith("  compile ")]
+
+
+def test_what_is_saved_is_built_and_ctrl_c_ends_it_well(watching: Watching) -> None:
+    project = watching.project
+    assert compiled(watching.lines) == ["kernels/add.cc"]
+    assert status(project)[0]
+
+    said = watching.after("alt/add.h", "#define VERSION 2\n")
+    assert said[0] == "alt/add.h changed"
+    assert compiled(said) == ["kernels/add.cc"]
+
+    aside = project.write("alt/.add.h.swp", "#define VERSION 3\n")
+    known = len(watching.lines)
+    aside.replace(project.root / "alt/add.h")
+    assert compiled(watching.wait(known)) == ["kernels/add.cc"]
+
+    said = watching.after("inc/add.h", "#define VERSION 4\n")
+    assert "names in inc changed" in said[0]
+    assert compiled(said) == ["kernels/add.cc"]
+
+    said = watching.after("designs/one/check.py", project.read("designs/one/check.py").replace("X + 1", "X + 2"))
+    assert any("failed after" in line for line in said)
+    said = watching.after("designs/one/check.py", project.read("designs/one/check.py").replace("X + 2", "X + 1"))
+    assert not any("failed" in line for line in said)
+    assert status(project)[0]
+
+    known = len(watching.lines)
+    (project.root / OUTPUT / "one.kernels.zip").unlink()
+    assert f"{OUTPUT}/one.kernels.zip is gone" in watching.wait(known)[0]
+    assert (project.root / OUTPUT / "one.kernels.zip").is_file()
+
+    known = len(watching.lines)
+    project.write("docs/index.md", "nobody reads it\n")
+    time.sleep(1.5)
+    assert watching.lines[known:] == []
+    assert watching.end() == 0
+
+
+def test_what_recipes_are_made_of_is_read_again(watching: Watching) -> None:
+    project = watching.project
+    good = project.read("designs/one/SConscript")
+    said = watching.after(
+        "designs/one/SConscript", good.replace('["#inc", "#alt"]', '["#alt"]').replace("#inc", "#alt")
+    )
+    assert said[0] == "designs/one/SConscript changed: reading the project again"
+    assert compiled(said) == ["kernels/add.cc"]
+
+    said = watching.after("designs/one/SConscript", "this is no Python")
+    assert said[-1].startswith("the project could not be read")
+    assert any(line.startswith("designs/one/SConscript:1:") for line in said)
+    start = project.read("SConstruct")
+    assert watching.after("SConstruct", "neither is this")[-1].startswith("the project could not be read")
+    project.write("SConstruct", start)
+    said = watching.after("designs/one/SConscript", good)
+    watching.wait(len(watching.lines) - 1)
+    for _ in range(SECONDS * 2):
+        if status(project)[0]:
+            break
+        time.sleep(0.5)
+    assert status(project)[0]
+    assert scons_agrees(project)
+
+    assert watching.after("site_scons/shared.py", 'FLAGS = ["-O2"]\n')[0].startswith("site_scons/shared.py changed")
+    assert status(project)[0]
+    assert watching.end(signal.SIGTERM) == 128 + signal.SIGTERM
+
+
+def test_an_edit_made_while_it_builds_is_not_lost(watching: Watching) -> None:
+    project = watching.project
+    project.write("meddle", "echo '#define BASE 30' > alt/base.h")
+    known = len(watching.lines)
+    project.write("alt/add.h", "#define VERSION 2\n")
+    for _ in range(SECONDS * 20):
+        if sum(line.startswith("one: ") for line in watching.lines[known:]) == 2:
+            break
+        time.sleep(0.05)
+    said = watching.wait(known)
+    assert compiled(said) == ["kernels/add.cc", "kernels/add.cc"]
+    assert status(project)[0]
+    assert scons_agrees(project)
+
+
+def test_a_build_that_fails_and_writes_beside_its_sources_is_not_run_for_ever(watching: Watching) -> None:
+    known = len(watching.lines)
+    check = watching.project.read("designs/one/check.py")
+    writes = 'Path("designs/one/log.txt").write_text(str(__import__("time").time_ns()))\nraise ValueError("no")\n'
+    watching.after("designs/one/check.py", check + writes)
+    time.sleep(1)
+    watching.wait(known)
+    # Once more for a file that may be an input, and once because the design's folder is one that the recipe lists.
+    assert sum("failed after" in line for line in watching.lines[known:]) <= 3
+
+
+def test_watch_goes_with_build_alone_and_with_designs_that_exist(tmp_path: Path) -> None:
+    project = whole_project(tmp_path / "project")
+    for words, hint in (
+        (("watch", "list"), "list does not go with watch"),
+        (("watch", "design=tow"), "unknown design 'tow'"),
+        (("watch", "design=one", "build_dri=x", "--frob"), "unknown option '--frob'"),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-c", COMMAND, *words],
+            cwd=project.root,
+            env=project.environment,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+        )
+        assert done.returncode == 2
+        assert hint in done.stderr
+    assert "watch goes with the command aiebuild" in project.scons("watch", "design=one").err
+
+
+class WatchedEdits(Edits):
+    """The same edits, built by a process that watches."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.watching = Watching(self.project)
+        self.said = 0
+
+    def teardown(self) -> None:
+        self.watching.process.kill()
+        self.watching.process.wait()
+        super().teardown()
+
+    def build(self) -> bool:
+        """Wait until everything is up to date, or the process that watches waits for another edit."""
+        if self.watching.variables != self.project.variables:
+            # Nobody can change the environment of a process that runs.
+            self.watching.end()
+            self.watching = Watching(self.project)
+            self.said = 0
+        for _ in range(SECONDS * 2):
+            if status(self.project)[0]:
+                self.said = len(self.watching.lines)
+                return True
+            said = self.watching.lines[self.said :]
+            if any("failed after" in line for line in said) and said[-1].startswith(WAITS):
+                self.said += len(said)
+                return False
+            time.sleep(0.25)
+        raise AssertionError(self.watching.lines)
+
+
+TestWatchedEdits = WatchedEdits.TestCase
+TestWatchedEdits.settings = settings(
+    max_examples=2,
+    stateful_step_count=6,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
