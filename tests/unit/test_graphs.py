@@ -100,6 +100,14 @@ def test_boxes_never_overlap_and_edges_go_to_the_right(graph: Graph) -> None:
         assert box.y + box.height <= drawing.height
 
 
+def test_a_source_stands_just_before_the_first_step_that_reads_it() -> None:
+    names = {"a": "source", "b": "fresh", "c": "fresh", "late": "source"}
+    nodes = tuple(Node(name, name, state) for name, state in names.items())
+    edges = tuple(Edge(first, second, first) for first, second in (("a", "b"), ("b", "c"), ("late", "c")))
+    boxes = layout.lay_out(Graph("g", nodes, edges)).boxes
+    assert boxes["late"].x == boxes["b"].x > boxes["a"].x
+
+
 def test_the_page_needs_nothing_from_elsewhere_and_runs_nothing_of_a_name() -> None:
     said = page(GRAPH)
     assert not re.search(r"""(?:src|href)=|url\((?!#tip)|@import|https?:""", said)
