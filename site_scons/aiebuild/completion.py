@@ -24,7 +24,7 @@ SCRIPTS = Path(__file__).resolve().parent / "data" / "completion"
 FILES = ":files"
 """What stands for the names of files: shells know them better."""
 
-PATHS = (*options.PLACES, "json", "timing", "build_dir", "cache", "prefix")
+PATHS = (*options.PLACES, "json", "timing", "build_dir", "prefix")
 """Options whose value is a file or folder."""
 
 SCONS_FLAGS = {

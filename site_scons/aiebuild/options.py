@@ -174,6 +174,10 @@ def help_text() -> str:
     lines += [f"  {verb.name:<32} {verb.help}" for verb in VERBS]
     lines += ["", "Verbs of the command aiebuild alone:"]
     lines += [f"  {verb.name:<32} {verb.help}" for verb in COMMANDS]
+    lines += [
+        "",
+        "Also: -jN (steps at a time), --no-progress (plain lines on a terminal), and with scons its own options",
+    ]
     return "\n".join(lines) + "\n"
 
 

@@ -7,9 +7,12 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
+import browser
 from projects import add_design
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from projects import Project
 
 RECIPE = 'add = env.CoreObject("add", source="#kernels/add.cc", functions=["add_one"])\n'
@@ -37,7 +40,7 @@ def states(said: str) -> dict[str, str]:
     return {node["title"]: node["state"] for node in json.loads(said)["nodes"]}
 
 
-def test_the_graph_tells_what_would_run_and_how_long_it_took(project: Project) -> None:
+def test_the_graph_tells_what_would_run_and_how_long_it_took(project: Project, tmp_path: Path) -> None:
     project.write("kernels/add.h", "#define ONE 1\n")
     project.write("kernels/add.cc", KERNEL)
     for name in ("one", "two"):
@@ -81,3 +84,8 @@ def test_the_graph_tells_what_would_run_and_how_long_it_took(project: Project) -
     wrong = asked(project, "graph", "design=one", "format=tar.gz")
     assert wrong.returncode == 2
     assert "format=tar.gz is no" in wrong.stderr or "format=tar.gz is not a choice" in wrong.stderr
+    # Last, since it is skipped where there is no browser.
+    names = [node["id"] for node in graph["nodes"]]
+    seen = browser.look_at(page, tmp_path, "Compile kernels/add.h changed")
+    assert seen["names"] == seen["visible"] == names
+    assert seen["shown"] == [compiled]

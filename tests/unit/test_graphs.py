@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import html
 import json
 import re
-import shutil
-import subprocess
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import pytest
+import browser
 from aiebuild.graphs import layout, text, write
 from aiebuild.graphs.graph import Edge, Graph, Node
 from aiebuild.graphs.page import page
@@ -100,6 +97,14 @@ def test_boxes_never_overlap_and_edges_go_to_the_right(graph: Graph) -> None:
         assert box.y + box.height <= drawing.height
 
 
+def test_a_source_stands_just_before_the_first_step_that_reads_it() -> None:
+    names = {"a": "source", "b": "fresh", "c": "fresh", "late": "source"}
+    nodes = tuple(Node(name, name, state) for name, state in names.items())
+    edges = tuple(Edge(first, second, first) for first, second in (("a", "b"), ("b", "c"), ("late", "c")))
+    boxes = layout.lay_out(Graph("g", nodes, edges)).boxes
+    assert boxes["late"].x == boxes["b"].x > boxes["a"].x
+
+
 def test_the_page_needs_nothing_from_elsewhere_and_runs_nothing_of_a_name() -> None:
     said = page(GRAPH)
     assert not re.search(r"""(?:src|href)=|url\((?!#tip)|@import|https?:""", said)
@@ -109,58 +114,8 @@ def test_the_page_needs_nothing_from_elsewhere_and_runs_nothing_of_a_name() -> N
     assert page(Graph("empty", (), ()))
 
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-PROBE = """
-<script>
-search.value = "KERNELS/a.cc changed";
-search.dispatchEvent(new Event("input"));
-const found = {
-  names: nodes.map(node => node.dataset.id),
-  shown: nodes.filter(node => !node.classList.contains("away")).map(node => node.dataset.id),
-  said: document.getElementById("found").textContent,
-};
-search.value = "";
-boxes.find(box => box.dataset.state === "source").click();
-found.without = nodes.filter(node => node.classList.contains("away")).map(node => node.dataset.id);
-boxes.find(box => box.dataset.state === "source").click();
-nodes[1].dispatchEvent(new MouseEvent("click", { bubbles: true }));
-found.told = told.hidden ? null : told.textContent;
-found.edges = edges.filter(edge => edge.classList.contains("chosen")).length;
-const frame = svg.getBoundingClientRect();
-found.visible = nodes.filter(node => {
-  const box = node.getBoundingClientRect(), style = getComputedStyle(node);
-  return box.width > 20 && box.height > 10 && style.visibility === "visible" && Number(style.opacity) === 1 &&
-    box.left >= frame.left && box.right <= frame.right && box.top >= frame.top && box.bottom <= frame.bottom;
-}).map(node => node.dataset.id);
-found.texts = nodes.map(node => [...node.querySelectorAll("text")].map(text => text.textContent));
-document.body.dataset.probe = JSON.stringify(found);
-</script>
-"""
-
-
-def looked_at(tmp_path: Path, said: str) -> dict[str, Any]:
-    """Return what a browser shows of a page, in which the probe was put."""
-    if CHROMIUM is None:
-        pytest.skip("Chromium is not installed: the page of a graph was seen by no browser")
-    file = tmp_path / "page.html"
-    file.write_text(said.replace("</body>", f"{PROBE}</body>"), encoding="utf-8")
-    options = (
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--window-size=1200,700",
-        f"--user-data-dir={tmp_path}/data",
-    )
-    command = [CHROMIUM, *options, "--dump-dom", file.as_uri()]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
-    probe = re.search(r'data-probe="([^"]*)"', done.stdout)
-    assert probe is not None, done.stdout[-2000:] + done.stderr[-2000:]
-    found: dict[str, Any] = json.loads(html.unescape(probe[1]))
-    return found
-
-
 def test_a_browser_shows_every_node_and_finds_them(tmp_path: Path) -> None:
-    found = looked_at(tmp_path, page(GRAPH))
+    found = browser.look_at(page(GRAPH), tmp_path, "KERNELS/a.cc changed")
     names = [node.id for node in NODES]
     assert found["names"] == found["visible"] == names
     assert found["texts"][1:3] == [["compile kernels/a.cc", "1.25 s"], [HOSTILE]]

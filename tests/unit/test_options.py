@@ -23,6 +23,7 @@ def test_every_option_and_verb_is_in_the_help() -> None:
         assert option.help in said
     for verb in options.VERBS:
         assert f"  {verb.name} " in said
+    assert "--no-progress" in said
 
 
 GUIDES = (REPOSITORY / "docs/guides/editors.md", REPOSITORY / "docs/guides/seeing-a-build.md", REPOSITORY / "README.md")
