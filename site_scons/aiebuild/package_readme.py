@@ -56,8 +56,14 @@ def _arguments(sequence: RuntimeSequence) -> Iterator[str]:
     yield from ("| argument | direction | elements | bytes | meaning |", "|---|---|---|---|---|")
     for each in sequence.arguments:
         shape = " x ".join(str(size) for size in each.shape) or "1"
-        yield f"| {each.name} | {each.direction or '?'} | {shape} {each.element} | {each.bytes} | {each.meaning} |"
+        cells = (each.name, each.direction or "?", f"{shape} {each.element}", str(each.bytes), _cell(each.meaning))
+        yield f"| {' | '.join(cells)} |"
     yield ""
+
+
+def _cell(text: str) -> str:
+    """Return a text as a cell of a table has it."""
+    return " ".join(text.replace("|", "\\|").split())
 
 
 def _host(made: Manifest) -> Iterator[str]:
@@ -73,7 +79,7 @@ def _host(made: Manifest) -> Iterator[str]:
     words += [] if made.of_kind("reference") else ["--check FILE"]
     words += [f"--arguments {','.join(names)}"] if names else []
     words += [f"--sequence {sequence.name}" for sequence in made.sequences if len(made.sequences) > 1]
-    yield from ("```sh", " ".join([*words, "-o result.json"]), "```", "")
+    yield from ("```sh", " ".join([*words, "-o ../result.json"]), "```", "")
     if not made.of_kind("reference"):
         yield from (
             "`FILE` is a Python file with `inputs` and `reference`, as a design's `check.py`; this package has none.",

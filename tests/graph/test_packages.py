@@ -94,7 +94,16 @@ def test_u13_a_package_is_of_a_build_that_was_checked(npu: Project) -> None:
         f"nothing to do, {name} is up to date" in npu.build("package", "design=x", "arch=aie2,aie2p", "format=zip").out
     )
 
+    # Another design, which SCons does not come to once this one has failed, keeps its package.
+    npu.write("kernels/other.cc", KERNEL)
+    add_design(npu, "y", RECIPE.replace("add.cc", "other.cc").replace("x.mlir", "y.mlir"), {"add_one": "add.o"})
+    npu.build("package", "design=y", "format=zip")
+    kept = npu.root / "dist/y-0.0.0-host.zip"
     npu.write("kernels/add.cc", KERNEL.replace("+ 1", "+ 2"))
+    failed = npu.scons("package", "design=x,y", "arch=host", "format=zip")
+    assert failed.status != 0
+    assert kept.is_file()
+    kept.unlink()
     failed = npu.scons("package", "design=x", "arch=aie2,aie2p", "format=zip")
     assert failed.status != 0
     assert f"{name} is removed: it is of an earlier state of the design" in failed.err

@@ -118,7 +118,7 @@ def test_the_readme_says_how_to_run_it() -> None:
         "python -m aiebuild.host run host/matmul.cores.py --kernels host/matmul.kernels.zip --check host/check.py"
         in text
     )
-    assert "--arguments A,B,C -o result.json" in text
+    assert "--arguments A,B,C -o ../result.json" in text
     code = text.partition("```python\n")[2].partition("```")[0]
     ast.parse(code)
 

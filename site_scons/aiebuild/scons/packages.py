@@ -5,10 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import SCons.Node
+
 from aiebuild.errors import OptionError
 from aiebuild.flow_package import FOLDER, package_of
 from aiebuild.options import FORMATS
 from aiebuild.scons.builders import add_planned
+from aiebuild.scons.closure import walk
 from aiebuild.scons.session import project_path
 
 if TYPE_CHECKING:
@@ -84,17 +87,15 @@ def _prefix(request: Request) -> str:
     return prefix.rstrip("/") or "/"
 
 
-def withdraw(session: Any, is_made: Any) -> list[str]:
-    """Remove packages of an earlier state of a design whose build has failed since; return their names.
+def withdraw(session: Any) -> list[str]:
+    """Remove packages of an earlier state of a design whose build has failed now; return their names.
 
-    Args:
-        session: this run's.
-        is_made: says of a node whether it is of the design's present state.
+    Those that a failure keeps SCons from looking at stay: nothing that they are made of has failed.
     """
     removed = []
     for node in session.packages:
         path = Path(str(node.get_abspath()))
-        if path.is_file() and not is_made(node):
+        if path.is_file() and any(each.get_state() == SCons.Node.failed for each in walk([node])):
             path.unlink()
             removed.append(project_path(path, session.root))
     return removed

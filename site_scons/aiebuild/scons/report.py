@@ -7,7 +7,6 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-import SCons.Node
 import SCons.Script
 
 from aiebuild import timing
@@ -87,7 +86,7 @@ def _withdraw(session: Session) -> None:
     """Remove packages of an earlier state: a build that has failed leaves nothing to deploy."""
     from aiebuild.scons.packages import withdraw  # noqa: PLC0415 - few builds make a package
 
-    for name in withdraw(session, lambda node: node.get_state() in (SCons.Node.executed, SCons.Node.up_to_date)):
+    for name in withdraw(session):
         tell(f"{name} is removed: it is of an earlier state of the design\n")
 
 
@@ -133,11 +132,12 @@ def _last_line(session: Session) -> str:
     if failures or session.failed:
         labels = "; ".join(" ".join(step.label.split()) for step in session.failed)
         return f"failed after {seconds:.1f} s: {labels or 'see above'}"
-    places = ", ".join([*map(str, session.packages), *session.installed]) or _places(session)
+    made = [*map(str, session.packages), *session.installed]
+    places, verb = ", ".join(made) or _places(session), "are" if len(made) > 1 else "is"
     if session.only_shows:
-        return "" if session.shown else f"{names}: nothing to do, {places} is up to date"
+        return "" if session.shown else f"{names}: nothing to do, {places} {verb} up to date"
     if not session.done:
-        return f"{names}: nothing to do, {places} is up to date ({seconds:.2f} s)"
+        return f"{names}: nothing to do, {places} {verb} up to date ({seconds:.2f} s)"
     count = len(session.done)
     return f"{names}: {count} step{'s' if count > 1 else ''} run, {_done(session)} {places} ({seconds:.1f} s)"
 
