@@ -19,6 +19,9 @@ SOURCES = PACKAGE / "aiebuild"
 SECOND = frozenset({"Problem", "stop", "refuse", "_refuse"})
 """Functions and classes whose second argument is the message; the first is a code, an op or a path."""
 
+GIVING = frozenset({"verify.py", "package_archive.py", "contract_schema.py", "layouts.py", "mixing.py"})
+"""Modules whose functions return or yield messages as texts, which others raise."""
+
 
 @dataclass(frozen=True)
 class Message:
@@ -29,18 +32,18 @@ class Message:
     text: str
 
 
-def messages(*names: str) -> Iterator[Message]:
-    """Give the messages of modules and folders of the package, in order."""
-    for name in names:
-        path = SOURCES / name
-        assert path.exists(), name
-        for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
-            yield from _of_file(file)
+def messages() -> Iterator[Message]:
+    """Give the messages of the package, in the order of its files."""
+    for file in sorted(SOURCES.rglob("*.py")):
+        yield from _of_file(file)
 
 
 def _of_file(file: Path) -> Iterator[Message]:
     tree = ast.parse(file.read_text(encoding="utf-8"))
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    place = file.relative_to(SOURCES).as_posix()
+    if file.name in GIVING:
+        yield from (Message(f"{place}:{line}", "", text) for line, text in _given(tree))
     for function in functions:
         known = _assigned(function)
         for call in _calls(function):
@@ -51,14 +54,25 @@ def _of_file(file: Path) -> Iterator[Message]:
             codes = _texts(call.args[0], before) if position else [""]
             code = codes[0] if codes and codes[0].isupper() else ""
             for text in _texts(call.args[position], before):
-                yield Message(f"{file.relative_to(SOURCES).as_posix()}:{call.lineno}", code, text)
+                yield Message(f"{place}:{call.lineno}", code, text)
 
 
 def _calls(node: ast.AST) -> Iterator[ast.Call]:
     """Give the calls that make errors, or note them."""
     for call in ast.walk(node):
-        if isinstance(call, ast.Call) and (_name(call) in SECOND or _name(call).endswith("Error")):
+        if isinstance(call, ast.Call) and (_name(call) in SECOND or _name(call).endswith(("Error", "Fault"))):
             yield call
+
+
+def _given(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Give the texts with several words that functions return or yield: alone, in a list, or first of several."""
+    for node in ast.walk(tree):
+        if not isinstance(node, (ast.Return, ast.Yield)) or node.value is None:
+            continue
+        value = node.value
+        while isinstance(value, (ast.Tuple, ast.List)) and value.elts:
+            value = value.elts[0]
+        yield from ((node.lineno, text) for text in _texts(value, {}) if text.count(" ") > 1)
 
 
 def _name(call: ast.Call) -> str:

@@ -62,6 +62,13 @@ def test_u6_a_misspelt_keyword_of_a_builder_is_an_error_with_the_nearest(tmp_pat
     assert "Traceback" not in failed.err
 
 
+def test_a_design_needs_a_contract(tmp_path: Path) -> None:
+    project = by_hand(tmp_path, 'env.Design(mlir="src/adder.mlir.j2", name="adder")')
+    failed = project.scons()
+    assert failed.status == 2
+    assert failed.err.startswith("SConstruct:5: error: Design needs a contract, and this environment has none\n")
+
+
 def test_u1_a_design_folder_is_embedded_with_its_recipe(tmp_path: Path) -> None:
     project = HandMade(tmp_path / "project")
     recipe = """\
