@@ -113,13 +113,14 @@ def test_for_the_npu_an_edit_of_one_stage_recompiles_one_object(two_mm: Project,
 def test_a_native_tool_reads_what_the_built_in_reader_does_not_know(two_mm: Project, tmp_path: Path) -> None:
     text = two_mm.read("kernels/two_mm.mlir")
     store = "affine.store %e, %E[%i, %j] : memref<16x24xf32>"
-    two_mm.write("kernels/two_mm.mlir", text.replace(store, f"affine.if affine_set<(d0): (d0 >= 0)>(%i) {{ {store} }}"))
+    hint = "affine.prefetch %E[%i, %j], write, locality<3>, data : memref<16x24xf32>"
+    two_mm.write("kernels/two_mm.mlir", text.replace(store, f"{hint}\n{store}"))
     assert agrees(two_mm.build("variant=outlined", "design=two_mm"))
     without_tools(two_mm, tmp_path / "bin")
     failed = two_mm.scons("variant=outlined", "design=two_mm")
     assert failed.status == 2
     line = text[: text.index(store)].count("\n") + 1
-    assert f"kernels/two_mm.mlir:{line}:7: error: the custom syntax of `affine.if`" in failed.err
+    assert f"kernels/two_mm.mlir:{line}:7: error: the op `affine.prefetch` is not known" in failed.err
     assert "install `mlir-opt`" in failed.err
 
 

@@ -15,7 +15,8 @@ from aiebuild.mlir.link import link
 from aiebuild.mlir.module import Builder
 from aiebuild.mlir.parse import parse
 from aiebuild.mlir.problems import ProblemsError
-from aiebuild.mlir.symbols import Renamer, reference_text, set_symbol_name, symbol_name, symbols
+from aiebuild.mlir.rename import Renamer
+from aiebuild.mlir.symbols import reference_text, set_symbol_name, symbol_name, symbols
 from aiebuild.mlir.write import write
 
 if TYPE_CHECKING:

@@ -118,6 +118,57 @@ def test_an_error_leaves_no_output(capsys: pytest.CaptureFixture[str]) -> None:
     assert not Path("cut.mlir").exists()
 
 
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["link", "user.mlir", "helper.mlir", "-o", "user.mlir"],
+        ["link", "user.mlir", "helper.mlir", "-o", "./helper.mlir"],
+        ["outline", "two_mm.mlir", "--stage", "E", "-o", "two_mm.mlir"],
+        ["split", "two_mm.mlir", "-o", "two_mm.mlir"],
+        ["check", "helper.mlir", "-o", "helper.mlir"],
+    ],
+)
+def test_what_is_read_is_never_overwritten(capsys: pytest.CaptureFixture[str], argv: list[str]) -> None:
+    before = {path: path.read_text() for path in Path().iterdir()}
+    assert main(argv) == 1
+    assert "error: is read, so it cannot be the output" in capsys.readouterr().err
+    assert {path: path.read_text() for path in Path().iterdir()} == before
+
+
+def test_a_file_where_split_would_make_a_folder_is_left_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["split", "two_mm.mlir", "-o", "helper.mlir"]) == 1
+    assert "error: cannot be written: " in capsys.readouterr().err
+    assert Path("helper.mlir").read_text() == HELPER
+
+
+def test_an_output_that_cannot_be_written_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("folder").mkdir()
+    Path("old").write_text("")
+    assert main(["split", "helper.mlir", "--only", "gone", "-o", "old"]) == 1
+    assert not Path("old").exists(), "what failed leaves no old output behind"
+    capsys.readouterr()
+    assert main(["check", "helper.mlir", "-o", "folder"]) == 1
+    assert capsys.readouterr().err.startswith("folder: error: cannot be written: ")
+
+
+def test_pieces_whose_names_are_alike_are_files_of_their_own() -> None:
+    names = ("a b", "a_b", "A_b", "rest", "../up")
+    functions = [
+        f'"func.func"() <{{function_type = () -> (), sym_name = "{name}"}}> ({{"func.return"() : () -> ()}}) : () -> ()'
+        for name in names
+    ]
+    state = '"memref.global"() <{initial_value, sym_name = "state", type = memref<4xi32>}> : () -> ()'
+    Path("all.mlir").write_text("\n".join([*functions, state]))
+    assert main(["split", "all.mlir", "-o", "pieces"]) == 0
+    written = sorted(path.name for path in Path("pieces").iterdir())
+    assert written == ["A_b_3.mlir", "_._up.mlir", "a_b.mlir", "a_b_2.mlir", "rest.mlir", "rest_2.mlir"]
+
+
+def test_a_byte_order_mark_is_no_text() -> None:
+    Path("marked.mlir").write_bytes(b"\xef\xbb\xbf" + HELPER.replace("\n", "\r\n").encode())
+    assert main(["check", "marked.mlir"]) == 0
+
+
 def test_bytecode_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     Path("b.mlir").write_bytes(b"ML\xefR\x0dMLIR22.1.8\0\1\2")
     assert main(["check", "b.mlir"]) == 1

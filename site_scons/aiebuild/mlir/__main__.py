@@ -38,20 +38,49 @@ def main(argv: Sequence[str]) -> int:
     """Run one command and return the exit status."""
     options = _parser().parse_args(argv)
     command = COMMANDS[options.command]
-    for name in command.outputs:
-        path: Path | None = getattr(options, name)
-        if path is not None and path.is_file():
-            path.unlink()
     try:
+        for old in _old_outputs(command, options):
+            old.unlink()
         for path, text in command.run(options).items():
-            if path == STANDARD_OUTPUT:
-                sys.stdout.write(text)
-            else:
-                write_atomically(path, text)
+            _write(path, text)
     except AieBuildError as error:
         print(error, file=sys.stderr)
         return 1
     return 0
+
+
+def _old_outputs(command: Command, options: argparse.Namespace) -> list[Path]:
+    """Return the files that the command will write anew.
+
+    Raises:
+        MlirError: one of them is also what the command reads.
+    """
+    outputs = [path for name in command.outputs if isinstance(path := getattr(options, name), Path)]
+    given = [value for name, value in vars(options).items() if name not in command.outputs]
+    inputs = [path for value in given for path in (value if isinstance(value, list) else [value])]
+    for path in outputs:
+        if any(
+            isinstance(other, Path) and other.exists() and path.exists() and path.samefile(other) for other in inputs
+        ):
+            raise MlirError("is read, so it cannot be the output", Location(str(path)), "name another file behind -o")
+    # Without these, split writes into a folder, and a file of that name is somebody's.
+    into_a_folder = options.command == "split" and not (options.only or options.without)
+    return [] if into_a_folder else [path for path in outputs if path.is_file()]
+
+
+def _write(path: Path, text: str) -> None:
+    """Write an output, or print it.
+
+    Raises:
+        MlirError: it cannot be written.
+    """
+    if path == STANDARD_OUTPUT:
+        sys.stdout.write(text)
+        return
+    try:
+        write_atomically(path, text)
+    except OSError as error:
+        raise MlirError(f"cannot be written: {error.strerror}", Location(str(path))) from None
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -75,7 +75,7 @@ def read_text(path: Path) -> str:
     try:
         data = path.read_bytes()
         refuse_bytecode(data, where)
-        return data.decode("utf-8")
+        return data.decode("utf-8-sig")
     except OSError as error:
         raise MlirError(f"cannot be read: {error.strerror}", where) from None
     except UnicodeDecodeError:

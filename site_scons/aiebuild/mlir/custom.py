@@ -55,6 +55,8 @@ _WORDINGS = (
     (re.compile(r"^(\w[^,]*) expected$"), r"expected \1"),
     (re.compile(r"^[Ee]xpected "), "expected "),
 )
+# xDSL says that comparing vectors or tensors gives one bit.
+_COMPARED = re.compile(r"operand is used with type (?:vector|tensor)<.*xi1>, but has been .* with type i1\b")
 _UNDEFINED = "values used but not defined"
 
 
@@ -149,7 +151,7 @@ def _loader(name: str, attribute: str) -> Callable[[], Dialect]:
 
     def load() -> Dialect:
         dialect: Dialect = getattr(importlib.import_module(f"xdsl.dialects.{name}"), attribute)
-        return upstream.memref(dialect) if name == "memref" else dialect
+        return upstream.extended(dialect)
 
     return load
 
@@ -172,6 +174,12 @@ def _refuse(parser: _Parser, place: Callable[[int, int], Location], error: Parse
         hint = f"line {parser.place(error.span.start, place).line} defines it, as {type_}"
         message = f"%{name} is used before it is defined, or outside its region"
         raise MlirError(message, parser.place(parser.first_uses[name], place), hint)
+    if str(error.span.text).strip() == "symbol" and parser.op.startswith("affine."):
+        what = f"`symbol(...)` in {parser.op} is not known to the built-in reader"
+        raise UnsupportedError(what, parser.place(error.span.start, place))
+    if _COMPARED.search(error.msg):
+        what = "a comparison of vectors, which gives one bit an element, is not known to the built-in reader"
+        raise UnsupportedError(what, parser.place(error.span.start, place))
     message, _, hint = error.msg.partition("\n")
     raise MlirError(_in_our_words(message, error), parser.place(error.span.start, place), _first_line(hint))
 

@@ -19,10 +19,10 @@ from aiebuild.mlir.link_plan import Plan, make_plan
 from aiebuild.mlir.link_source import Import, Source
 from aiebuild.mlir.lookup import Scopes
 from aiebuild.mlir.problems import Problem, refuse
+from aiebuild.mlir.rename import Renamer
 from aiebuild.mlir.resources import join_resources, rename_blobs
 from aiebuild.mlir.signatures import cast_hint, same_type, signature
 from aiebuild.mlir.symbols import (
-    Renamer,
     is_declaration,
     make_private,
     set_symbol_name,

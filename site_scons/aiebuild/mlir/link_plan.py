@@ -6,21 +6,18 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from aiebuild.mlir.copying import captured
-from aiebuild.mlir.identity import fingerprint, key_of
+from aiebuild.mlir.identity import key_of
+from aiebuild.mlir.link_checks import all_equal, captured_values, is_seen_between, unknown_tables
 from aiebuild.mlir.link_names import ORIGIN, Naming, read_origin
 from aiebuild.mlir.link_source import Import, Source, described, same_types, shown
 from aiebuild.mlir.problems import Problem
 from aiebuild.mlir.symbols import (
     is_declaration,
-    is_function,
     is_private,
-    is_table,
     scoped_uses,
     symbol_name,
     symbols,
     tables,
-    uses_of,
 )
 
 if TYPE_CHECKING:
@@ -71,9 +68,9 @@ def make_plan(
                 entry, whole=each is target and not needed_only, asked=each is target
             )
     for source in unique:
-        plan.warnings += _unknown_tables(source)
+        plan.warnings += unknown_tables(source)
     for brought in plan.imports:
-        plan.problems += _captured_values(brought)
+        plan.problems += captured_values(brought)
     return plan
 
 
@@ -133,14 +130,14 @@ class _TablePlan:
                 yield name
         for use in scoped_uses(self._table):
             name = use.path[0]
-            if name not in self._there and name not in seen and not _is_seen_between(use.op, self._table, name):
+            if name not in self._there and name not in seen and not is_seen_between(use.op, self._table, name):
                 seen.add(name)
                 yield name
 
     def _exporter(self, name: str) -> Source | None:
         """Return the source that defines a name for others; an error if there are two."""
         owners = [source for source in self._sources if source.exports(name)]
-        if len(owners) > 1 and not (self._naming.merge and _all_equal([o.symbols[name] for o in owners])):
+        if len(owners) > 1 and not (self._naming.merge and all_equal([o.symbols[name] for o in owners])):
             self._duplicate(name, [(source.module, source.symbols[name]) for source in owners])
         return owners[0] if owners else None
 
@@ -247,7 +244,7 @@ class _TablePlan:
         if there is not None and not is_private(there):
             rivals.insert(0, (self._main, there))
         first, *others = public
-        if len(rivals) > 1 and not (self._naming.merge and _all_equal([op for _, op in rivals])):
+        if len(rivals) > 1 and not (self._naming.merge and all_equal([op for _, op in rivals])):
             self._duplicate(name, rivals)
             return public
         if rivals[0][1] is there:
@@ -302,42 +299,3 @@ class _TablePlan:
 def _positions(source: Source) -> dict[Op, int]:
     """Return the position of each op at a module's level."""
     return {op: number for number, op in enumerate(source.module.op.body)}
-
-
-def _all_equal(ops: Sequence[Op]) -> bool:
-    """Tell whether ops are the same, but for where they came from."""
-    return len({fingerprint(op, (ORIGIN, "sym_visibility")) for op in ops}) == 1
-
-
-def _is_seen_between(op: Op, table: Op, name: str) -> bool:
-    """Tell whether an op between this one and its table holds something of that name, and may be a table itself."""
-    above = op.parent_op
-    while above is not None and above is not table:
-        if name in symbols(above):
-            return True
-        above = above.parent_op
-    return False
-
-
-def _captured_values(brought: Import) -> Iterator[Problem]:
-    """Yield an error for each value of the module's level that is used, but not brought along."""
-    for op, value in captured(brought.ops):
-        message = f"{op.name} uses %{value.hint} of the module's level, which does not come along"
-        hint = "make the value where it is used, or link without needed_only"
-        yield Problem("E-LINK-VALUE", message, brought.source.module.where(op), hint)
-
-
-def _unknown_tables(source: Source) -> Iterator[Problem]:
-    """Yield a warning for each op that may be a table, where that decides what a reference in it means."""
-    for op in source.module.walk():
-        if is_table(op) or is_function(op) or not op.regions:
-            continue
-        shared = {name for child in op.body if (name := symbol_name(child))} & source.symbols.keys()
-        if not shared or op.parent_op is not source.module.op:
-            continue
-        used = {use.path[0] for inner in op.walk() for use in uses_of(inner)} & shared
-        if used:
-            name = min(used)
-            message = f"@{name} inside {op.name} is taken for the module's, but {op.name} defines one as well"
-            hint = f"if {op.name} is a symbol table, rename one of the two"
-            yield Problem("W-LINK-UNKNOWN-TABLE", message, source.module.where(op), hint)

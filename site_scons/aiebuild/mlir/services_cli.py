@@ -218,12 +218,23 @@ def _split(options: argparse.Namespace) -> Outputs:
     pieces = split(module)
     if options.output == STANDARD_OUTPUT:
         return {STANDARD_OUTPUT: "// -----\n".join(_text(piece.module, options) for piece in pieces)}
-    return {options.output / f"{_file_name(piece.name)}.mlir": _text(piece.module, options) for piece in pieces}
+    names = _file_names([piece.name for piece in pieces])
+    return {
+        options.output / f"{name}.mlir": _text(piece.module, options) for name, piece in zip(names, pieces, strict=True)
+    }
 
 
-def _file_name(name: str) -> str:
-    """Return a symbol as the name of a file."""
-    return re.sub(r"[^\w.\-]", "_", name) or REST
+def _file_names(symbols: Sequence[str]) -> list[str]:
+    """Return symbols as names of files, no two of which are one file where upper and lower case are the same."""
+    names: dict[str, None] = {}
+    for symbol in symbols:
+        plain = re.sub(r"^\.|[^\w.\-]", "_", symbol) or REST
+        name, count = plain, 1
+        while name.lower() in {other.lower() for other in names}:
+            count += 1
+            name = f"{plain}_{count}"
+        names[name] = None
+    return list(names)
 
 
 # --- pretty ---

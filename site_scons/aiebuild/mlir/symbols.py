@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from aiebuild.mlir.attributes import quote, string
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from aiebuild.mlir.ir import Module, Op
 
@@ -47,8 +47,8 @@ _RUN_ENTRY = "runtime_sequence_symbol"
 _UNNAMED_DEVICE = "main"
 """The name of an `aie.device` that has none (AIEDialect.cpp)."""
 _NAME = r'(?:[A-Za-z_$.][\w$.\-]*|"(?:[^"\\\n]|\\.)*")'
-# A string is taken as a whole, so that an `@` in it is no reference.
-_REFERENCE = re.compile(rf'"(?:[^"\\\n]|\\.)*"|@({_NAME})((?:\s*::\s*@{_NAME})*)')
+REFERENCE = re.compile(rf'"(?:[^"\\\n]|\\.)*"|@({_NAME})((?:\s*::\s*@{_NAME})*)')
+"""A reference with its path; a string is taken as a whole, so that an `@` in it is no reference."""
 _PART = re.compile(rf"@({_NAME})")
 _PLAIN = re.compile(r"[A-Za-z_][\w$.]*")
 _FUNCTIONS = ("func.func", "llvm.func", "gpu.func", "tt.func", "ml_program.func", "async.func", "emitc.func")
@@ -175,9 +175,9 @@ def _set(op: Op, name: str, text: str, *, declared: bool) -> None:
 
 def paths(text: str) -> Iterator[tuple[str, ...]]:
     """Yield the references in the text of an attribute or type, those in strings left out."""
-    for match in _REFERENCE.finditer(text):
+    for match in REFERENCE.finditer(text):
         if match.group(1) is not None:
-            yield tuple(_plain(part) for part in _PART.findall(match.group()))
+            yield tuple(plain_name(part) for part in _PART.findall(match.group()))
 
 
 def uses_of(op: Op) -> Iterator[Use]:
@@ -236,69 +236,6 @@ def _scoped(op: Op, *, nested: bool) -> Iterator[Use]:
                 yield from _scoped(child, nested=nested or inner)
 
 
-class Renamer:
-    """Replaces the roots of references; each text is looked at once."""
-
-    def __init__(self, names: Mapping[str, str]) -> None:
-        self._names = {old: new for old, new in names.items() if old != new}
-        self._known: dict[str, str] = {}
-
-    def text(self, text: str) -> str:
-        """Return the text of an attribute or type with the roots of its references replaced."""
-        if "@" not in text:
-            return text
-        known = self._known.get(text)
-        if known is None:
-            known = self._known[text] = _REFERENCE.sub(self._replace, text)
-        return known
-
-    def op(self, op: Op) -> None:
-        """Rename what is looked up in the table that the op is in: in the op and in what is nested in it."""
-        if self._names:
-            self._op(op, nested=False)
-
-    def _op(self, op: Op, *, nested: bool) -> None:
-        """Rename in one op; inside a nested table only what leaves it."""
-        inner = is_table(op)
-        own = frozenset(symbols(op)) if inner else frozenset()
-        for entries in (op.properties, op.attributes):
-            for entry, text in entries.items():
-                if "@" in text and self._applies(op, entry, text, nested, own):
-                    entries[entry] = self.text(text)
-        if not nested:
-            self._types(op)
-        for region in op.regions:
-            for block in region.blocks:
-                for child in block.ops:
-                    self._op(child, nested=nested or inner)
-
-    def _applies(self, op: Op, entry: str, text: str, nested: bool, own: frozenset[str]) -> bool:
-        """Tell whether an entry is looked up in the table in which names change."""
-        if in_configured_device(op, entry):
-            return False
-        if in_module_scope(op, entry):
-            return True
-        return not nested and not (own and any(path[0] in own for path in paths(text)))
-
-    def _types(self, op: Op) -> None:
-        """Rename in the types of results and block arguments."""
-        for value in op.results:
-            if "@" in value.type:
-                value.type = self.text(value.type)
-        for region in op.regions:
-            for block in region.blocks:
-                for value in block.arguments:
-                    if "@" in value.type:
-                        value.type = self.text(value.type)
-
-    def _replace(self, match: re.Match[str]) -> str:
-        """Return a reference with its root replaced."""
-        if match.group(1) is None:
-            return match.group()
-        new = self._names.get(_plain(match.group(1)))
-        return match.group() if new is None else reference_text(new) + match.group(2)
-
-
-def _plain(name: str) -> str:
-    """Return a name without quotes."""
+def plain_name(name: str) -> str:
+    """Return the name that a part of a reference is, with or without quotes."""
     return string(name) if name.startswith('"') else name

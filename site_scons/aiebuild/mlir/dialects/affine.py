@@ -1,4 +1,4 @@
-"""The text of affine maps as MLIR prints it: brackets only where they are needed (xDSL brackets everything)."""
+"""The text of affine maps and sets as MLIR prints it: with as few brackets as can be (xDSL brackets all)."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from xdsl.ir.affine import (
     AffineBinaryOpExpr,
     AffineBinaryOpKind,
     AffineConstantExpr,
+    AffineConstraintKind,
     AffineDimExpr,
     AffineSymExpr,
 )
 
 if TYPE_CHECKING:
-    from xdsl.ir.affine import AffineExpr, AffineMap
+    from xdsl.ir.affine import AffineConstraintExpr, AffineExpr, AffineMap, AffineSet
 
 _SIGNS = {
     AffineBinaryOpKind.Mul: "*",
@@ -29,6 +30,21 @@ def map_text(affine: AffineMap) -> str:
     symbols = ", ".join(f"s{n}" for n in range(affine.num_symbols))
     results = ", ".join(_text(result) for result in affine.results)
     return f"affine_map<({dimensions}){f'[{symbols}]' if symbols else ''} -> ({results})>"
+
+
+def set_text(affine: AffineSet) -> str:
+    """Return `affine_set<(d0)[s0] : (d0 - s0 >= 0)>`; all that is compared is on the left side."""
+    dimensions = ", ".join(f"d{n}" for n in range(affine.num_dims))
+    symbols = ", ".join(f"s{n}" for n in range(affine.num_symbols))
+    constraints = ", ".join(_constraint(each) for each in affine.constraints)
+    return f"affine_set<({dimensions}){f'[{symbols}]' if symbols else ''} : ({constraints})>"
+
+
+def _constraint(each: AffineConstraintExpr) -> str:
+    """Return `d0 >= 0`."""
+    less, more = (each.rhs, each.lhs) if each.kind is not AffineConstraintKind.le else (each.lhs, each.rhs)
+    difference = more if less == AffineConstantExpr(0) else more - less
+    return f"{_text(difference)} {'==' if each.kind is AffineConstraintKind.eq else '>='} 0"
 
 
 def _text(expression: AffineExpr, *, tight: bool = False) -> str:

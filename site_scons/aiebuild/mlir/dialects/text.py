@@ -7,11 +7,22 @@ from functools import lru_cache
 from io import StringIO
 from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, DictionaryAttr, FloatAttr, IntegerAttr, StringAttr, UnitAttr
+from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    AffineSetAttr,
+    ArrayAttr,
+    DictionaryAttr,
+    FloatAttr,
+    IntegerAttr,
+    MemRefType,
+    StringAttr,
+    UnitAttr,
+    UnrankedMemRefType,
+)
 from xdsl.printer import Printer
 
 from aiebuild.mlir.attributes import quote
-from aiebuild.mlir.dialects.affine import map_text
+from aiebuild.mlir.dialects.affine import map_text, set_text
 
 if TYPE_CHECKING:
     from xdsl.ir import Attribute
@@ -61,11 +72,20 @@ def _printed(attribute: Attribute) -> str:
 
 
 class _Printer(Printer):
-    """xDSL's printer, with affine maps as MLIR prints them, also inside types."""
+    """xDSL's printer, with affine maps and sets and memory spaces as MLIR prints them, also inside types."""
+
+    _is_in_buffer = False
 
     def print_attribute(self, attribute: Attribute) -> None:
         """Print an attribute or a type."""
         if isinstance(attribute, AffineMapAttr):
             self.print_string(map_text(attribute.data))
+        elif isinstance(attribute, AffineSetAttr):
+            self.print_string(set_text(attribute.data))
+        elif self._is_in_buffer and isinstance(attribute, IntegerAttr):
+            # A memory space: its type is left out where it is i64.
+            self.print_string(_TYPE_TO_LEAVE_OUT.sub("", _printed(attribute)))
         else:
+            outer, self._is_in_buffer = self._is_in_buffer, isinstance(attribute, MemRefType | UnrankedMemRefType)
             super().print_attribute(attribute)
+            self._is_in_buffer = outer

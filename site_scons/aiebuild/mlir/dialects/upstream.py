@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import IndexType, IntegerType
-from xdsl.ir import Dialect
+from xdsl.ir import Dialect, Region
 
 from aiebuild.mlir.attributes import quote
 from aiebuild.mlir.dialects.syntax import Built, Syntax, define
@@ -80,12 +80,15 @@ def complete(name: str, properties: dict[str, str], attributes: dict[str, str]) 
         properties["map"] = _with_dimensions(properties["map"])
 
 
-def memref(theirs: Dialect) -> Dialect:
-    """Return xDSL's `memref` with readers of the ops that it reads in generic form only."""
-    ours = define(_MEMREF)
+def extended(theirs: Dialect) -> Dialect:
+    """Return a dialect of xDSL's with readers of the ops that it reads in generic form only."""
+    readers = _MORE.get(theirs.name)
+    if readers is None:
+        return theirs
+    ours = define(readers)
     replaced = {op.name for op in ours}
     operations = [op for op in theirs.operations if op.name not in replaced]
-    return Dialect("memref", [*operations, *ours], list(theirs.attributes))
+    return Dialect(theirs.name, [*operations, *ours], list(theirs.attributes))
 
 
 def index() -> Dialect:
@@ -100,6 +103,31 @@ def _with_dimensions(text: str) -> str:
         return text
     symbols, results = (_SYMBOL.sub(r"d\1", part) for part in match.groups())
     return f"affine_map<({symbols}) -> ({results})>"
+
+
+def _affine_if(s: Syntax) -> Built:
+    """Read `#set(%i)[%n] -> (f32) { ops } else { ops }`."""
+    position = s.parser.pos
+    built = Built(properties={"condition": s.attribute()})
+    if not built.properties["condition"].startswith("affine_set<"):
+        s.fail("expected a condition such as `affine_set<(d0) : (d0 >= 0)>`", position)
+    names = s.names("(", ")")
+    names += s.names("[", "]") if s.ahead == "[" else []
+    built.operands = [s.resolve(name, IndexType()) for name in names]
+    if s.has("->"):
+        built.results = s.types("(", ")") if s.ahead == "(" else [s.parser.parse_type()]
+    built.regions = [_yielding(s.region()), _yielding(s.region()) if s.has("else") else Region()]
+    return s.entries(built, {})
+
+
+def _yielding(region: Region) -> Region:
+    """Return a region that ends with the `affine.yield` that the text may leave out."""
+    from xdsl.dialects.affine import YieldOp  # noqa: PLC0415 - only text that uses affine pays for its import
+
+    block = region.blocks[-1]
+    if block.last_op is None or block.last_op.name != YieldOp.name:
+        block.add_op(YieldOp.create())
+    return region
 
 
 def _cast(s: Syntax) -> Built:
@@ -181,6 +209,7 @@ def _index_compare(s: Syntax) -> Built:
 
 
 _COMPARISONS = ("eq", "ne", "sge", "sgt", "sle", "slt", "uge", "ugt", "ule", "ult")
+_AFFINE: dict[str, Callable[[Syntax], Built]] = {"affine.if": _affine_if}
 _MEMREF: dict[str, Callable[[Syntax], Built]] = {
     "memref.cast": _cast,
     "memref.copy": _copy,
@@ -201,3 +230,4 @@ _INDEX: dict[str, Callable[[Syntax], Built]] = {
     "index.cmp": _index_compare,
     "index.constant": _index_constant,
 }
+_MORE = {"affine": _AFFINE, "memref": _MEMREF}
