@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -251,6 +252,23 @@ def test_a_plan_names_the_targets_and_builds_nothing(tmp_path: Path) -> None:
         for path in made
         if not path.name.endswith((".reads.json", "last-run.json", "request.json", "manifest.json"))
     } == set(targets)
+
+
+@pytest.mark.parametrize("arch", ["aie2", "aie2p"])
+def test_a_plan_for_the_npu_names_what_its_build_would_make(tmp_path: Path, arch: str) -> None:
+    x, y = arrays()
+    targets = plan(x, y, *adders(), arch=arch)
+    folder = pipeline(x, y, *adders()).write(tmp_path)
+    command = [sys.executable, "-m", "SCons", "-Q", "explain", f"arch={arch}", f"json={tmp_path / 'explained.json'}"]
+    subprocess.run(command, cwd=folder, capture_output=True, check=True)
+    (explained,) = json.loads((tmp_path / "explained.json").read_text())
+    made = {folder / name for step in explained["steps"] for name in step["outputs"]}
+    assert {path for path in made if not path.name.endswith(("request.json", "manifest.json"))} == set(targets)
+
+
+def test_a_plan_for_an_arch_that_no_device_has_is_an_error() -> None:
+    with pytest.raises(RecipeError, match="'one' has no device of arch 'aie2p'"):
+        Design("one", "", devices=("npu1_1col",)).plan(arch="aie2p")
 
 
 def test_a_plan_knows_archives() -> None:

@@ -106,11 +106,15 @@ class Design:
             _write(folder / name, text)
         return folder
 
-    def plan(self, root: str | os.PathLike[str] = ".") -> tuple[Path, ...]:
-        """Return the files that building for the host makes, in the order of the steps. Nothing is written."""
+    def plan(self, root: str | os.PathLike[str] = ".", *, arch: str = "host") -> tuple[Path, ...]:
+        """Return the files that building for an arch makes, in the order of the steps. Nothing is written.
+
+        Raises:
+            RecipeError: there is no device of that arch.
+        """
         folder = self.folder(root)
         sources = {each.name: each.source.file or source_path(each) for each in self.linked}
-        found = targets.of(self.name, self.mlir_file, self.devices[0], self.linked, sources)
+        found = targets.of(self.name, self.mlir_file, self.devices, self.linked, sources, arch=arch)
         return tuple(folder / name for name in found)
 
     def build(

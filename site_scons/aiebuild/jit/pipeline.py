@@ -72,9 +72,13 @@ def plan(
     *functions: ExternalFunction,
     workers: int | None = None,
     root: str | os.PathLike[str] = ".",
+    arch: str = "host",
 ) -> tuple[Path, ...]:
-    """Return the files that `transform` with these arguments builds, in the order of the steps; nothing is built."""
-    return pipeline(input, output, *functions, workers=workers).plan(root)
+    """Return the files that `transform` with these arguments builds, in the order of the steps; nothing is built.
+
+    For another arch than the host they are those of `pipeline(...).build(arch=...)`.
+    """
+    return pipeline(input, output, *functions, workers=workers).plan(root, arch=arch)
 
 
 def pipeline(

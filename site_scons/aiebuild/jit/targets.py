@@ -4,32 +4,50 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aiebuild import flow, model
-from aiebuild.errors import Location
+from aiebuild import devices, flow, model
+from aiebuild.errors import Location, RecipeError, ToolchainError
+from aiebuild.flow_npu import NpuFlow
 from aiebuild.keywords import make
+from aiebuild.toolchains import npu, peano
 from aiebuild.toolchains.compiler import Toolchain
 from aiebuild.toolchains.python import PythonTool
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from aiebuild.jit.functions import LinkedFile
 
-ARCH = "host"
-OBJECTS = f"build/{ARCH}/objects"
+HOST = "host"
+MODE = "release"
 
 
-def of(name: str, mlir: str, device: str, linked: Iterable[LinkedFile], sources: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the targets of a design for the host, relative to its project, in the order of the steps.
+def of(
+    name: str,
+    mlir: str,
+    possible: Sequence[str],
+    linked: Iterable[LinkedFile],
+    sources: Mapping[str, str],
+    *,
+    arch: str = HOST,
+) -> tuple[str, ...]:
+    """Return the targets of a design, relative to its project, in the order of the steps.
 
     Args:
         name: the design's.
         mlir: its file.
-        device: the one that it is built for.
+        possible: the devices that it can be built for.
         linked: the files that it links.
         sources: the source of each, relative to the project or absolute, by the name of the file.
+        arch: what it is built for.
+
+    Raises:
+        RecipeError: it has no device of that arch.
     """
-    toolchain = Toolchain(ARCH, ARCH, "c++", "ar", "", (), "")
+    device = _device(name, possible, arch)
+    # Which build of a tool it is makes no difference to what is made: none need be installed.
+    missing = ToolchainError(f"no tools for {arch} are looked for")
+    host = Toolchain(HOST, HOST, "c++", "ar", "", (), "")
+    toolchain = host if arch == HOST else peano.nominal_toolchain(arch, MODE, missing)
     where = Location(f"designs/{name}/SConscript")
     steps: list[flow.Planned] = []
     links: dict[str, str] = {}
@@ -40,30 +58,42 @@ def of(name: str, mlir: str, device: str, linked: Iterable[LinkedFile], sources:
     plan = flow.DesignPlan(
         name=name,
         folder=f"designs/{name}",
-        output=f"build/{ARCH}/designs/{name}/{device}",
+        output=f"build/{arch}/designs/{name}/{device}",
         design=make(model.Design, {"mlir": mlir}, where),
         parameters={"device": device, "design": name},
         links=links,
     )
     steps += flow.plan_mlir(plan, lambda part: PythonTool("python", part, ""))
-    steps += flow.plan_host_run(plan, PythonTool("python", "host", ""), toolchain)
+    if arch == HOST:
+        steps += flow.plan_host_run(plan, PythonTool("python", "host", ""), toolchain)
+    else:
+        tools = npu.nominal_tools(toolchain.name, "", missing)
+        steps += NpuFlow(PythonTool("python", "npu", ""), toolchain, tools, "").plan(plan)
     return tuple(dict.fromkeys(output for planned in steps for output in planned.step.outputs))
+
+
+def _device(name: str, possible: Sequence[str], arch: str) -> str:
+    for device in possible:
+        if arch in {HOST, devices.find(device).arch}:
+            return device
+    raise RecipeError(f"{name!r} has no device of arch {arch!r}", hint=f"its devices: {', '.join(possible)}")
 
 
 def _file_steps(file: LinkedFile, source: str, toolchain: Toolchain) -> list[flow.Planned]:
     origin = flow.Origin(None, file.name)
     compilation = model.Compilation(
-        toolchain=ARCH,
-        arch=ARCH,
-        mode="release",
+        toolchain=toolchain.name,
+        arch=toolchain.arch,
+        mode=MODE,
         source=source,
         flags=file.source.flags,
         include_dirs=file.source.include_dirs,
     )
-    member = f"{OBJECTS}/{compilation.object_name}"
+    objects = f"build/{toolchain.arch}/objects"
+    member = f"{objects}/{compilation.object_name}"
     steps = list(flow.plan_object(compilation, toolchain, member, origin))
     if not file.name.endswith(".a"):
         return steps
     stem = file.name.rpartition(".")[0]
-    output = f"{OBJECTS}/lib{stem}-{model.digest_key((member,))}.a"
+    output = f"{objects}/lib{stem}-{model.digest_key((member,))}.a"
     return [*steps, flow.plan_archive(toolchain, (member,), output, origin)]

@@ -51,10 +51,8 @@ def reasons(node: Any, session: Session, pending: Collection[Any] = ()) -> list[
         return []
     if all(_stored(target) is None for target in node.get_executor().get_all_targets()):
         return _of_new_step(step, session)
-    found: list[Reason] = []
-    for target in node.get_executor().get_all_targets():
-        found += [reason for reason in _of_target(target, step, session, pending) if reason not in found]
-    return found
+    targets = node.get_executor().get_all_targets()
+    return list(dict.fromkeys(reason for target in targets for reason in _of_target(target, step, session, pending)))
 
 
 def _of_target(target: Any, step: Step, session: Session, pending: Collection[Any]) -> list[Reason]:
@@ -68,12 +66,13 @@ def _of_target(target: Any, step: Step, session: Session, pending: Collection[An
         found.append(Reason("output_gone", name, f"the output {name} was deleted"))
     current = [str(child) for child in children]
     renamed = _renamed(before, current)
+    taken, waiting = set(renamed.values()), set(map(str, pending))
     for child in children:
-        if str(child) not in renamed.values():
+        if str(child) not in taken:
             found += _of_child(child, before, step, session, pending)
-    found += [_replaced(old, new, session, pending) for old, new in renamed.items()]
+    found += [_replaced(old, new, session, waiting) for old, new in renamed.items()]
     if not any(name.startswith(scanner.UNRECORDED) for name in current):
-        found += _dropped([name for name in before if name not in renamed], current, session)
+        found += _dropped([name for name in before if name not in renamed], set(current), session)
     found += _of_step(target, step, session, renamed)
     if not found and not pending and list(before) != current:
         found.append(Reason("order", name, "its inputs stand in another order"))
@@ -148,7 +147,7 @@ def _is_newer(file: str, than: int) -> bool:
         return True
 
 
-def _dropped(before: list[str], current: list[str], session: Session) -> list[Reason]:
+def _dropped(before: list[str], current: set[str], session: Session) -> list[Reason]:
     lost = [name for name in before if name not in current and not _is_value(name)]
     return [
         Reason("dropped", name, f"{name} is no input any more")
@@ -178,8 +177,9 @@ def _of_step(target: Any, step: Step, session: Session, renamed: Mapping[str, st
 
 def _renamed(before: Collection[str], current: Collection[str]) -> dict[str, str]:
     """Return which inputs took another's place: objects of one name whose keys differ, the old ones to the new ones."""
+    here = set(current)
     new = {_stem(name): name for name in current if name not in before and _stem(name)}
-    lost = {_stem(name): name for name in before if name not in current and _stem(name)}
+    lost = {_stem(name): name for name in before if name not in here and _stem(name)} if new else {}
     return {name: new[stem] for stem, name in lost.items() if stem in new}
 
 
@@ -189,8 +189,8 @@ def _stem(name: str) -> tuple[str, str] | None:
     return (found[1], found[2]) if found else None
 
 
-def _replaced(old: str, new: str, session: Session, pending: Collection[Any]) -> Reason:
-    why = "" if new in map(str, pending) else "; ".join(_since(old, new, session))
+def _replaced(old: str, new: str, session: Session, pending: Collection[str]) -> Reason:
+    why = "" if new in pending else "; ".join(_since(old, new, session))
     return Reason("replaced", new, f"{new} takes the place of {old}{': ' if why else ''}{why}")
 
 
@@ -213,23 +213,26 @@ def _of_new_step(step: Step, session: Session) -> list[Reason]:
 
 def _predecessors(output: str, session: Session) -> list[str]:
     """Return the files whose place an output takes in the steps that use it."""
-    found: list[str] = []
-    if session.users is None:
-        session.users = _users(session)
-    for user in session.users.get(output, ()):
-        before = _stored(user) or {}
-        renamed = _renamed(before, [str(source) for source in user.sources])
-        found += [old for old, new in renamed.items() if new == output and old not in found]
-    return found
+    if session.predecessors is None:
+        session.predecessors = _all_predecessors(session)
+    return session.predecessors.get(output, [])
 
 
-def _users(session: Session) -> dict[str, list[Any]]:
-    """Return the nodes that have a file among their sources; not the children, which SCons may not know yet."""
+def _all_predecessors(session: Session) -> dict[str, list[str]]:
+    """Return the files whose place each file takes, by the sources of all steps; once a run, since that takes a while.
+
+    Not by the children, which SCons may not know yet.
+    """
     seen: dict[Any, None] = dict.fromkeys(node for design in session.designs for node in design.all)
-    found: dict[str, list[Any]] = {}
+    found: dict[str, list[str]] = {}
     for node in (waiting := list(seen)):
+        if not node.sources:
+            continue
+        for old, new in _renamed(_stored(node) or {}, [str(source) for source in node.sources]).items():
+            places = found.setdefault(new, [])
+            if old not in places:
+                places.append(old)
         for source in node.sources:
-            found.setdefault(str(source), []).append(node)
             if source not in seen:
                 seen[source] = None
                 waiting.append(source)

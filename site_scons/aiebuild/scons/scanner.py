@@ -165,7 +165,8 @@ def _generated_headers(step: Step, env: Any, target: Any) -> list[Any]:
         return []
     folders = tuple(env.fs.Top.Dir(name) for name in step.search)
     near = {node.dir for node in target.sources} | set(folders)
-    if not any(_makes_headers(folder) for folder in near):
+    session: Session = env["AIE_SESSION"]
+    if not any(_makes_headers(folder, session) for folder in near):
         return []
     c_scanner = SCons.Scanner.C.CScanner()
     found: list[Any] = []
@@ -174,8 +175,13 @@ def _generated_headers(step: Step, env: Any, target: Any) -> list[Any]:
     return sorted({node for node in found if node.has_builder()}, key=str)
 
 
-def _makes_headers(folder: Any) -> bool:
+def _makes_headers(folder: Any, session: Session) -> bool:
+    """Return whether a step makes headers in a folder; looked at anew only where there are other names in it."""
     entries = getattr(folder, "entries", {})
-    return any(
-        name.endswith(HEADERS) and hasattr(node, "has_builder") and node.has_builder() for name, node in entries.items()
-    )
+    key = (folder, len(entries))
+    if key not in session.headers_in:
+        session.headers_in[key] = any(
+            name.endswith(HEADERS) and hasattr(node, "has_builder") and node.has_builder()
+            for name, node in entries.items()
+        )
+    return session.headers_in[key]

@@ -95,7 +95,8 @@ class Session:
         self.fresh: set[str] = set()
         self.present: set[str] = set()
         self.ran: list[Ran] = []
-        self.users: dict[str, list[Any]] | None = None
+        self.predecessors: dict[str, list[str]] | None = None
+        self.headers_in: dict[tuple[Any, int], bool] = {}
         self.failed: list[Step] = []
         self.shown: list[Step] = []
         self.designs: list[DesignNodes] = []
