@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from aiebuild.step import Step
-from aiebuild.toolchains.compiler import archive_command, compile_command, inline_command, rename_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from aiebuild.contract import Generator
     from aiebuild.errors import Location
-    from aiebuild.model import Compilation, Design
-    from aiebuild.toolchains.compiler import Toolchain
+    from aiebuild.model import Design
     from aiebuild.toolchains.python import PythonTool
 
 
@@ -35,81 +32,6 @@ class Origin:
 
     where: Location | None
     word: str
-
-
-SAME_EVERYWHERE = (("PWD", "/proc/self/cwd"),)
-"""GCC and Clang take the folder that they write into debug information from here, where it is the current one: an
-object with `-g` then does not depend on where the project lies, and a debugger that starts there finds the sources."""
-
-
-def plan_object(compilation: Compilation, toolchain: Toolchain, output: str, origin: Origin) -> tuple[Planned, ...]:
-    """Return the steps that make one object: its text as a file first, where it has no source file."""
-    if not compilation.is_text:
-        return (_compile(compilation, toolchain, compilation.source, output, origin),)
-    source = f"{output.rpartition('.')[0]}.cc"
-    written = Step(
-        label=f"write   {source}",
-        commands=(),
-        outputs=(source,),
-        text=compilation.source,
-        where=origin.where,
-        asked_by=origin.word,
-    )
-    return (
-        Planned("AieText", written, ()),
-        _compile(compilation, toolchain, source, output, origin),
-    )
-
-
-def _compile(compilation: Compilation, toolchain: Toolchain, source: str, output: str, origin: Origin) -> Planned:
-    said = f"{output}.d.make"
-    commands = _commands(compilation, toolchain, source, output, said)
-    before = (".",) if "-include" in compilation.flags else ()
-    step = Step(
-        label=f"compile {source}",
-        commands=commands,
-        outputs=(output,),
-        identity=toolchain.identity,
-        depfile=said if toolchain.has_depfiles else "",
-        scans=not toolchain.has_depfiles,
-        mutex=toolchain.name if toolchain.exclusive else "",
-        refused=toolchain.missing,
-        search=(*before, *compilation.include_dirs, *toolchain.system_dirs),
-        variables=SAME_EVERYWHERE,
-        where=origin.where,
-        asked_by=origin.word,
-    )
-    return Planned("AieObject", step, (source,))
-
-
-def _commands(
-    compilation: Compilation, toolchain: Toolchain, source: str, output: str, said: str
-) -> tuple[tuple[str, ...], ...]:
-    """Return the commands that make an object: a kernel with a prefix, or one that stays LLVM IR, takes two."""
-    if compilation.inline and toolchain.name != "host":
-        patch = tuple(word for name in compilation.inline for word in ("--function", name))
-        fit = (sys.executable, "-m", "aiebuild.npu", "inline", output, *patch)
-        return (inline_command(toolchain, compilation, source, output, said), fit)
-    compiled = compile_command(toolchain, compilation, source, output, said)
-    if not compilation.renames:
-        return (compiled,)
-    names = tuple(word for old, _ in compilation.renames for word in ("--defines", old))
-    check = (sys.executable, "-m", "aiebuild.npu", "defines", output, *names)
-    return (compiled, check, rename_command(toolchain, compilation, output))
-
-
-def plan_archive(toolchain: Toolchain, members: tuple[str, ...], output: str, origin: Origin) -> Planned:
-    """Return the step that makes an archive of exactly these members."""
-    step = Step(
-        label=f"archive {output}",
-        commands=(archive_command(toolchain, members, output),),
-        outputs=(output,),
-        identity=toolchain.identity,
-        refused=toolchain.missing,
-        where=origin.where,
-        asked_by=origin.word,
-    )
-    return Planned("AieArchive", step, members)
 
 
 @dataclass(frozen=True)
@@ -343,67 +265,10 @@ def _plan_generator(plan: DesignPlan, generate: PythonTool) -> tuple[Planned, ..
     return (_write(plan, section, json.dumps(said) + "\n"), Planned("AieMlir", step, sources))
 
 
-def plan_host_run(plan: DesignPlan, host: PythonTool, toolchain: Toolchain) -> tuple[Planned, ...]:
-    """Return the steps from checked MLIR and objects to a run on this machine, compared with the reference."""
-    generic, facts = plan.file(".generic.mlir"), plan.file(".facts.json")
-    cores, kernels = plan.file(".cores.py"), plan.file(".kernels.zip")
-    translate = python_step(plan, host, f"cores   {generic}", (cores,), ("translate", generic, "-o", cores))
-    objects = tuple(word for name, file in plan.links.items() for word in ("--object", f"{name}={file}"))
-    link = python_step(
-        plan,
-        host,
-        f"link    {kernels}",
-        (kernels,),
-        ("link", "--facts", facts, *objects, *promised(plan), "--cxx", toolchain.compiler, "-o", kernels),
-        signed=(("link", facts, *objects, *promised(plan)),),
-        identity=toolchain.identity,
-    )
-    steps = (
-        Planned("AieHostRun", translate, (generic,)),
-        Planned("AieHostRun", link, (facts, *plan.links.values())),
-    )
-    if not plan.design.check:
-        return steps
-    return (*steps, _run(plan, host), *((_trace(plan, host),) if plan.trace else ()))
-
-
 def promised(plan: DesignPlan) -> tuple[str, ...]:
     """Return the words that tell a step which functions each file must define."""
     pairs = ((name, ",".join(functions)) for name, functions in plan.promises.items() if functions)
     return tuple(word for pair in pairs for word in ("--promises", *pair))
-
-
-def _run(plan: DesignPlan, host: PythonTool) -> Planned:
-    return _on_the_host(plan, host, "run", f"run     {plan.name} ({plan.output.rpartition('/')[2]})", plan.check_file)
-
-
-def _trace(plan: DesignPlan, host: PythonTool) -> Planned:
-    """Return the step that runs the design once more, to look at: what the run itself is made of stays as it is."""
-    return _on_the_host(plan, host, "trace", f"trace   {plan.trace_file}", plan.trace_file)
-
-
-def _on_the_host(plan: DesignPlan, host: PythonTool, word: str, label: str, result: str) -> Planned:
-    check = plan.beside(str(plan.design.check))
-    cores, kernels = plan.file(".cores.py"), plan.file(".kernels.zip")
-    parameters = plan.file(".parameters.json")
-    read = f"{result}.read.json"
-    sequences = tuple(word for name in plan.sequences for word in ("--sequence", name))
-    arguments = ("--arguments", ",".join(plan.arguments)) if plan.arguments else ()
-    step = python_step(
-        plan,
-        host,
-        label,
-        (result,),
-        (
-            *(word, cores, "--kernels", kernels, "--check", check, "--parameters", parameters),
-            *(*arguments, *sequences, "--timeout", f"{plan.run_timeout:g}"),
-            *("-o", result, "--depfile", read),
-        ),
-        # Not the time limit: a run that ended well within one limit ended well.
-        signed=((word, cores, kernels, check, parameters, *arguments, *sequences),),
-        depfile=read,
-    )
-    return Planned("AieHostRun", step, (cores, kernels, check, parameters))
 
 
 def python_step(

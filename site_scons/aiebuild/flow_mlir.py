@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from aiebuild.flow import NO_READER, NativeReader, Planned, outline_words, plan_archive
+from aiebuild.flow import NO_READER, NativeReader, Planned, outline_words
+from aiebuild.flow_objects import plan_archive
 from aiebuild.step import Step
 from aiebuild.toolchains.mlir_tools import MlirFiles
 

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from aiebuild import devices, flow, model
 from aiebuild.errors import Location, RecipeError, ToolchainError
+from aiebuild.flow_host import plan_host_run
 from aiebuild.flow_npu import NpuFlow
+from aiebuild.flow_objects import plan_archive, plan_object
 from aiebuild.keywords import make
 from aiebuild.toolchains import npu, peano
 from aiebuild.toolchains.compiler import Toolchain
@@ -65,7 +67,7 @@ def of(
     )
     steps += flow.plan_mlir(plan, lambda part: PythonTool("python", part, ""))
     if arch == HOST:
-        steps += flow.plan_host_run(plan, PythonTool("python", "host", ""), toolchain)
+        steps += plan_host_run(plan, PythonTool("python", "host", ""), toolchain)
     else:
         tools = npu.nominal_tools(toolchain.name, "", missing)
         steps += NpuFlow(PythonTool("python", "npu", ""), toolchain, tools, "").plan(plan)
@@ -91,9 +93,9 @@ def _file_steps(file: LinkedFile, source: str, toolchain: Toolchain) -> list[flo
     )
     objects = f"build/{toolchain.arch}/objects"
     member = f"{objects}/{compilation.object_name}"
-    steps = list(flow.plan_object(compilation, toolchain, member, origin))
+    steps = list(plan_object(compilation, toolchain, member, origin))
     if not file.name.endswith(".a"):
         return steps
     stem = file.name.rpartition(".")[0]
     output = f"{objects}/lib{stem}-{model.digest_key((member,))}.a"
-    return [*steps, flow.plan_archive(toolchain, (member,), output, origin)]
+    return [*steps, plan_archive(toolchain, (member,), output, origin)]

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from aiebuild import flow, model
 from aiebuild.errors import RecipeError
+from aiebuild.flow_host import plan_host_run
+from aiebuild.flow_objects import plan_archive, plan_object
 from aiebuild.keywords import make
 from aiebuild.scons.builders import add_planned, checked_keywords
 from aiebuild.scons.linking import Linker
@@ -39,7 +41,7 @@ def aie_object(env: Any, target: str, source: str, **keywords: Any) -> list[Any]
     compilation = linker.compilation(item, found)
     output = _own_target(env, target, session)
     origin = flow.Origin(where, f"AieObject {output!r}")
-    planned = flow.plan_object(compilation, toolchain, output, origin)
+    planned = plan_object(compilation, toolchain, output, origin)
     return [node for step in planned for node in add_planned(env, step)][-1:]
 
 
@@ -50,7 +52,7 @@ def aie_archive(env: Any, target: str, source: Any, **keywords: Any) -> list[Any
     members = tuple(project_path(Path(str(node.get_abspath())), session.root) for node in _nodes(env, source))
     output = _own_target(env, target, session)
     return add_planned(
-        env, flow.plan_archive(toolchain, members, output, flow.Origin(recipe_line(), f"AieArchive {output!r}"))
+        env, plan_archive(toolchain, members, output, flow.Origin(recipe_line(), f"AieArchive {output!r}"))
     )
 
 
@@ -84,7 +86,7 @@ def aie_host_run(env: Any, target: str, source: str, **keywords: Any) -> list[An
     plan = _plan_by_hand(env, text, source, keywords)
     steps = (
         *flow.plan_mlir(plan, session.python),
-        *flow.plan_host_run(plan, session.python("host"), toolchain),
+        *plan_host_run(plan, session.python("host"), toolchain),
     )
     return [node for planned in steps for node in add_planned(env, planned)][-1:]
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from aiebuild import flow, model
 from aiebuild.errors import RecipeError, ToolchainError, did_you_mean
 from aiebuild.flow_mlir import MlirFlow, MlirKernel
+from aiebuild.flow_objects import plan_archive, plan_object
 from aiebuild.scons.builders import add_planned
 from aiebuild.scons.sources import find_member_sources, find_source, located, prebuilt_file
 from aiebuild.toolchains.discover import require
@@ -142,7 +143,7 @@ class Linker:
         members = tuple(self._compile(self.compilation(item, source), origin) for source in sources)
         key = model.digest_key(members)
         output = f"{self._objects}/lib{item.name}-{key}.a"
-        add_planned(self.env, flow.plan_archive(self.toolchain, members, output, origin))
+        add_planned(self.env, plan_archive(self.toolchain, members, output, origin))
         return output
 
     def compilation(self, item: model.CoreObject | model.CoreArchive, source: str) -> model.Compilation:
@@ -179,7 +180,7 @@ class Linker:
 
     def _compile(self, compilation: model.Compilation, origin: flow.Origin) -> str:
         output = f"{self._objects}/{compilation.object_name}"
-        for planned in flow.plan_object(compilation, self.toolchain, output, origin):
+        for planned in plan_object(compilation, self.toolchain, output, origin):
             add_planned(self.env, planned)
         return output
 

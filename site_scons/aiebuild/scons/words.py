@@ -12,6 +12,7 @@ import SCons.Script
 
 from aiebuild import flow, model
 from aiebuild.errors import AieBuildError, RecipeError
+from aiebuild.flow_host import plan_host_run
 from aiebuild.flow_manifest import Made, host_products, npu_products, plan_manifest, sources_of, tools_of
 from aiebuild.keywords import make
 from aiebuild.manifest import Object
@@ -267,7 +268,7 @@ def _plan_nodes(
 ) -> DesignNodes:
     steps = list(flow.plan_mlir(plan, session.python))
     if configuration.arch == "host":
-        steps += flow.plan_host_run(plan, session.python("host"), toolchain)
+        steps += plan_host_run(plan, session.python("host"), toolchain)
         products, tools = host_products(plan), tools_of(toolchain, None)
     else:
         npu = npu_flow(session, configuration, toolchain)
