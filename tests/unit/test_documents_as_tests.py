@@ -164,6 +164,11 @@ def test_a_failure_must_be_shown(tmp_path: Path) -> None:
     assert follow(tmp_path / "2", shown.format(word="fine")) != []
 
 
+def test_a_misspelt_comment_is_noticed() -> None:
+    with pytest.raises(AssertionError, match="line 1: <!-- start: clon -->"):
+        list(read("<!-- start: clon -->\n"))
+
+
 @pytest.mark.parametrize(
     ("shown", "said", "expected"),
     [
