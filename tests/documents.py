@@ -36,6 +36,9 @@ CLONE = ("SConstruct", "LICENSE", "designs", "docs", "kernels", "templates")
 FENCE = re.compile(r"^ *```(\w*)\s*$")
 COMMENT = re.compile(r"^<!-- (start|tools|not run): (.+) -->$")
 NAMED = re.compile(r"`([\w./-]+)`:$")
+VALUES = {"start": ("clone", "empty folder"), "tools": ("stand-ins",)}
+"""What the comments may say."""
+
 PROMPT = "$ "
 FAILS = re.compile(r"error|stale|failed|false")
 """What a command shows that may end with a status other than 0."""
@@ -106,6 +109,7 @@ def read(text: str) -> Iterator[Block | Comment]:
             if comment[1] == "not run":
                 reason = comment[2]
             else:
+                assert comment[2] in VALUES[comment[1]], f"line {number}: {line}"
                 yield Comment(number, comment[1], comment[2])
         elif line.strip():
             above, reason = line, ""

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
+from aiebuild import options
 from documents import Block, Comment, Reader, agrees, documents, read
 from projects import REPOSITORY
 
@@ -56,6 +57,43 @@ def anchors(document: Path) -> set[str]:
     """Return what links to headings may name, as the usual renderers spell it."""
     headings = re.findall(r"^#+ (.*)$", document.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w -]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
+INLINE = re.compile(r"`(scons|aiebuild) ([^`]*)`")
+WRONG = frozenset({"status", "M=64"})
+"""What the page of messages shows as mistakes."""
+
+
+@pytest.mark.parametrize("document", documents(), ids=name_of)
+def test_commands_in_sentences_have_words_that_are_known(document: Path) -> None:
+    text = re.sub(r"^ *```.*?^ *```$", "", document.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    unknown = [
+        f"{program} {words}"
+        for program, words in INLINE.findall(text)
+        for word in words.split()
+        if words not in WRONG and not is_known(program, word, words)
+    ]
+    assert unknown == []
+
+
+def is_known(program: str, word: str, words: str) -> bool:
+    """Whether a word of a command is a verb, an option, or a parameter of a design that is named with it."""
+    if word.startswith(("-", "…")) or "|" in word:
+        return True
+    name, is_pair, _ = word.partition("=")
+    if not is_pair:
+        commands = options.VERBS if program == "scons" else (*options.VERBS, *options.COMMANDS)
+        return word in {verb.name for verb in commands} or word.isupper()
+    if name in {option.name for option in options.OPTIONS}:
+        return True
+    design = re.search(r"design=(\w+)", words)
+    contract = REPOSITORY / "designs" / (design[1] if design else "") / "design.yaml"
+    return contract.is_file() and f"  {name}: {{" in contract.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("words", ["biuld design=matmul", "dseign=matmul", "design=matmul Q=4", "status design=matmul"])
+def test_a_command_with_an_unknown_word_is_noticed(words: str) -> None:
+    assert not all(is_known("scons", word, words) for word in words.split())
 
 
 TEXT = """\
@@ -124,6 +162,11 @@ def test_a_failure_must_be_shown(tmp_path: Path) -> None:
     shown = "<!-- start: empty folder -->\n\n```console\n$ echo {word}; false\n{word}\n```\n"
     assert follow(tmp_path / "1", shown.format(word="error: no")) == []
     assert follow(tmp_path / "2", shown.format(word="fine")) != []
+
+
+def test_a_misspelt_comment_is_noticed() -> None:
+    with pytest.raises(AssertionError, match="line 1: <!-- start: clon -->"):
+        list(read("<!-- start: clon -->\n"))
 
 
 @pytest.mark.parametrize(
