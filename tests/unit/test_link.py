@@ -534,6 +534,14 @@ def test_resources_are_joined_and_blobs_renamed_where_they_collide() -> None:
     assert "blob_" not in write(link(one, [with_blob("0x0400000001000000")]).module)
 
 
+def test_resources_that_cannot_be_renamed_must_be_equal() -> None:
+    def with_resource(value: str) -> Module:
+        return module(func("main", calling()), resources=f"{{-# external_resources: {{own: {{key: {value}}}}} #-}}")
+
+    assert "key: true" in link(with_resource("true"), [with_resource("true")]).module.resources
+    assert problems(with_resource("true"), [with_resource("false")]).codes == ("E-LINK-RESOURCE",)
+
+
 def test_bytecode_names_its_producer() -> None:
     assert producer(MAGIC + b"\x0dMLIR22.1.8\0rest") == "MLIR22.1.8"
     assert "does not say" in producer(MAGIC)

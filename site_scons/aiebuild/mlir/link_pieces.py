@@ -90,6 +90,8 @@ def _restored(op: Op) -> Op:
 
 def _restore_visibility(op: Op, text: str | None) -> None:
     """Put a visibility where the name stands, as in the module that was split."""
+    if op.get("sym_visibility") == text:
+        return
     set_visibility(op, None)
     if text is not None:
         entries = op.properties if "sym_name" in op.properties else op.attributes
