@@ -17,6 +17,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -154,10 +155,12 @@ class Reader:
 
     Args:
         folder: an empty folder.
+        seconds: how long a command may take.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, seconds: float = SECONDS) -> None:
         self.folder = folder
+        self.seconds = seconds
         self.project: Project | None = None
         self.count = 0
         self.programs = _programs(folder / "bin")
@@ -190,20 +193,26 @@ class Reader:
     def run(self, command: Command) -> str:
         """Run a command; return what is wrong with it, or nothing."""
         assert self.project is not None, f"line {command.line}: a command before a start"
-        done = subprocess.run(
+        process = subprocess.Popen(
             ["sh", "-c", command.text],
             cwd=self.project.root,
             env=self.environment(self.project),
+            stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=SECONDS,
-            check=False,
+            start_new_session=True,
         )
-        said = done.stdout.replace(str(self.project.root), "/home/me/project")
+        try:
+            told, _ = process.communicate(timeout=self.seconds)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+            return f"line {command.line}: $ {command.text}\ndoes not end by itself"
+        said = told.replace(str(self.project.root), "/home/me/project")
         shown = command.shown or ()
-        if done.returncode and not FAILS.search("\n".join(shown)):
-            return f"line {command.line}: $ {command.text}\nends with status {done.returncode}:\n{said}"
+        if process.returncode and not FAILS.search("\n".join(shown)):
+            return f"line {command.line}: $ {command.text}\nends with status {process.returncode}:\n{said}"
         if command.shown is not None and not agrees(shown, said):
             return f"line {command.line}: $ {command.text}\nsays\n{said}"
         return ""

@@ -164,6 +164,12 @@ def test_a_failure_must_be_shown(tmp_path: Path) -> None:
     assert follow(tmp_path / "2", shown.format(word="fine")) != []
 
 
+def test_a_command_that_does_not_end_is_ended(tmp_path: Path) -> None:
+    text = "<!-- start: empty folder -->\n\n```console\n$ sleep 100; touch late\n```\n"
+    reader = Reader(tmp_path / "reader", seconds=0.2)
+    assert reader.follow(text) == ["line 4: $ sleep 100; touch late\ndoes not end by itself"]
+
+
 def test_a_misspelt_comment_is_noticed() -> None:
     with pytest.raises(AssertionError, match="line 1: <!-- start: clon -->"):
         list(read("<!-- start: clon -->\n"))
