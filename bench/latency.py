@@ -30,9 +30,10 @@ from aiebuild import Project  # noqa: E402 - found by the line above
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-ENVIRONMENT = os.environ | {"PYTHONPATH": str(PACKAGE)}
+os.environ["PYTHONPATH"] = str(PACKAGE)
 for name in ("PYTHONDONTWRITEBYTECODE", "CXX"):
-    ENVIRONMENT.pop(name, None)
+    os.environ.pop(name, None)
+ENVIRONMENT = dict(os.environ)
 PASS = (sys.executable, "-c", "pass")
 AIEBUILD = (sys.executable, "-c", "import sys; from aiebuild.cli import main; sys.exit(main())", "build")
 SCONS = (sys.executable, "-m", "SCons", "-Q")

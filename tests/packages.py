@@ -6,7 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from aiebuild.manifest import Argument, Check, Checked, Kernel, Sequence
-from aiebuild.manifest_step import Contents, Product, Request, build
+from aiebuild.manifest_request import Product, Request
+from aiebuild.manifest_step import Contents, build
 from aiebuild.package_builds import Build
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from aiebuild import __version__
 from aiebuild.flow import Planned, python_step
-from aiebuild.manifest import Object, Tool
-from aiebuild.manifest_step import Product, Request
+from aiebuild.manifest_request import Object, Product, Request, Tool
 from aiebuild.mlir.sequence_text import UNNAMED
 from aiebuild.step import Step
 

@@ -12,7 +12,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aiebuild.errors import AieBuildError, Location
+from aiebuild.errors import Location
+from aiebuild.manifest_request import ManifestError, Object, Tool
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -22,10 +23,6 @@ SCHEMA = Path(__file__).with_name("manifest.schema.json")
 NAME = "manifest.json"
 NO_VERSION = "0.0.0"
 """The version of a design whose contract has none."""
-
-
-class ManifestError(AieBuildError):
-    """A manifest cannot be made, or is not one."""
 
 
 @dataclass(frozen=True)
@@ -70,25 +67,6 @@ class Input:
 
     path: str
     sha256: str
-
-
-@dataclass(frozen=True)
-class Object:
-    """A core object or an archive by its `link_with` name; the flags are in the compiler's order."""
-
-    name: str
-    sources: tuple[str, ...]
-    flags: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Tool:
-    """A program that took part. `digest` says which build of it; `dialect` how it is called, where that differs."""
-
-    name: str
-    version: str = ""
-    dialect: str = ""
-    digest: str = ""
 
 
 @dataclass(frozen=True)

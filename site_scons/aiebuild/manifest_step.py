@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from aiebuild.errors import AieBuildError, Location, did_you_mean
+from aiebuild.errors import AieBuildError, Location
 from aiebuild.files import write_atomically
 from aiebuild.inspect import xclbin
 from aiebuild.manifest import (
@@ -27,12 +27,10 @@ from aiebuild.manifest import (
     Input,
     Kernel,
     Manifest,
-    ManifestError,
-    Object,
     Output,
-    Tool,
     schema_problems,
 )
+from aiebuild.manifest_request import ManifestError, Product, Request
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -40,99 +38,8 @@ if TYPE_CHECKING:
 
     from aiebuild.manifest import Sequence
 
-_KEYS = frozenset(
-    {
-        *("design", "version", "description", "arch", "device", "toolchain", "mode", "variant", "parameters"),
-        *("derived", "configuration", "recipe", "arguments", "objects", "tools", "inputs", "outputs"),
-    }
-)
 _MASKS: Mapping[str, Callable[[bytes, str], bytes]] = {"xclbin": xclbin.masked, "pdi": xclbin.masked_image}
 """What a rebuild of the same inputs changes is left out of these kinds' digests."""
-
-
-@dataclass(frozen=True)
-class Product:
-    """An output that a request names: its file, its kind, and the runtime sequence whose instructions it holds."""
-
-    file: str
-    kind: str
-    sequence: str | None = None
-
-    @property
-    def name(self) -> str:
-        """Its name beside the manifest."""
-        return PurePosixPath(self.file).name
-
-
-@dataclass(frozen=True)
-class Request:
-    """What is known when a build is planned.
-
-    Attributes:
-        recipe: the design whose recipe it is of, which is what its run calls it; `design` itself when left out.
-        arguments: names and meanings of the runtime sequences' arguments, in their order.
-        inputs: the project's files, relative to it.
-        outputs: what the manifest is about; each file's own name must be another one.
-        The others are those of `aiebuild.manifest.Manifest`.
-    """
-
-    design: str
-    arch: str
-    device: str
-    outputs: tuple[Product, ...]
-    version: str = ""
-    description: str = ""
-    toolchain: str = ""
-    mode: str = "release"
-    variant: str | None = None
-    parameters: Mapping[str, bool | int | float | str] = field(default_factory=dict)
-    derived: Mapping[str, bool | int | float | str] = field(default_factory=dict)
-    configuration: str = ""
-    recipe: str = ""
-    arguments: Mapping[str, str] = field(default_factory=dict)
-    objects: tuple[Object, ...] = ()
-    tools: tuple[Tool, ...] = ()
-    inputs: tuple[str, ...] = ()
-
-    def to_json(self) -> str:
-        """Return the text of the request file, which `from_json` reads."""
-        record = {
-            **{key: getattr(self, key) for key in _KEYS - {"arguments", "objects", "tools", "outputs", "inputs"}},
-            "parameters": dict(self.parameters),
-            "derived": dict(self.derived),
-            "arguments": list(self.arguments.items()),
-            "objects": [{"name": it.name, "sources": it.sources, "flags": it.flags} for it in self.objects],
-            "tools": [vars(tool) for tool in self.tools],
-            "inputs": self.inputs,
-            "outputs": [vars(product) for product in self.outputs],
-        }
-        return json.dumps(record, indent=1, sort_keys=True) + "\n"
-
-    @classmethod
-    def from_json(cls, text: str, file: str) -> Request:
-        """Return the request that a text holds.
-
-        Raises:
-            ManifestError: it is not one.
-        """
-        try:
-            record = json.loads(text)
-            for key in record:
-                if key not in _KEYS:
-                    raise ManifestError(f"a request has no {key!r}", Location(file), did_you_mean(key, _KEYS))
-            made = {
-                **record,
-                "arguments": dict(record.get("arguments", [])),
-                "objects": tuple(
-                    Object(it["name"], tuple(it["sources"]), tuple(it["flags"])) for it in record.get("objects", [])
-                ),
-                "tools": tuple(Tool(**it) for it in record.get("tools", [])),
-                "inputs": tuple(record.get("inputs", [])),
-                "outputs": tuple(Product(**it) for it in record["outputs"]),
-            }
-            return cls(**made)
-        except (ValueError, KeyError, TypeError) as error:
-            raise ManifestError(f"this is not a request for a manifest: {error}", Location(file)) from None
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import json
 import re
@@ -59,7 +58,7 @@ class Compilation:
     @property
     def key(self) -> str:
         """The digest of everything above: equal recipes have equal keys, and share one object."""
-        return digest_key(dataclasses.astuple(self))
+        return digest_key(tuple(vars(self).values()))
 
     @property
     def stem(self) -> str:

@@ -152,6 +152,8 @@ class Known:
         self._place = self._below if root else _unchanged
         files = record["files"]
         self._files = {self._place(name): known for name, known in files.items()} if root else files
+        self._near = {name: known for name, known in files.items() if not os.path.isabs(name)} if root else {}  # noqa: PTH117
+        self._far = {name: known for name, known in files.items() if name not in self._near} if root else files
 
     def fault(self, request: str) -> str:
         """Return why it says nothing about a request; empty where it does."""
@@ -210,16 +212,34 @@ class Known:
 
     def _has_same_files(self, look: Callable[[str], Stamp] | None) -> bool:
         """Return whether all files have their stamps: the question of a build with nothing to do, which is fast."""
+        if look is None and self._near and os.stat not in os.supports_dir_fd:
+            look = stamp
         if look is not None:
             return all(look(name) == then for name, then in self._files.items())
         stat = os.stat
         try:
-            for name, (size, mtime, ctime, inode) in self._files.items():
+            for name, (size, mtime, ctime, inode) in self._far.items():
                 now = stat(name)
                 if now.st_mtime_ns != mtime or now.st_ctime_ns != ctime or now.st_size != size or now.st_ino != inode:
                     return False
+            return not self._near or self._has_same_near_files()
         except OSError:
             return False
+
+    def _has_same_near_files(self) -> bool:
+        """Return whether the files below the root have their stamps; looked up from there, which saves a fifth.
+
+        Raises:
+            OSError: one of them, or the root, is gone.
+        """
+        stat, root = os.stat, os.open(self._start, os.O_RDONLY)
+        try:
+            for name, (size, mtime, ctime, inode) in self._near.items():
+                now = stat(name, dir_fd=root)
+                if now.st_mtime_ns != mtime or now.st_ctime_ns != ctime or now.st_size != size or now.st_ino != inode:
+                    return False
+        finally:
+            os.close(root)
         return True
 
     def _changed_files(self, look: Callable[[str], Stamp], reasons: int) -> list[Difference]:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from aiebuild import manifest, package_archive
 from aiebuild.errors import AieBuildError, Location
 from aiebuild.files import read_regular
-from aiebuild.manifest import ManifestError
+from aiebuild.manifest_request import ManifestError
 from aiebuild.package import LICENSE, LOADER, README, output_problems
 from aiebuild.package_archive import VerifyError, VerifyErrors
 from aiebuild.package_install import SUMS

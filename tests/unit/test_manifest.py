@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 from aiebuild import manifest
 from aiebuild.errors import AieBuildError, Location
-from aiebuild.manifest import Check, Checked, Input, ManifestError, Object, Tool
+from aiebuild.manifest import Check, Checked, Input
 from aiebuild.manifest_arguments import sequences
-from aiebuild.manifest_step import Contents, Product, Request, build, main, output, read_check, refuse_machine
+from aiebuild.manifest_request import ManifestError, Object, Product, Request, Tool
+from aiebuild.manifest_step import Contents, build, main, output, read_check, refuse_machine
 from aiebuild.mlir.parse import parse
 from hypothesis import given
 from hypothesis import strategies as st

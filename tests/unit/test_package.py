@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 from aiebuild import package, package_archive
 from aiebuild.errors import AieBuildError
-from aiebuild.manifest import Check, Input, ManifestError
+from aiebuild.manifest import Check, Input
+from aiebuild.manifest_request import ManifestError
 from aiebuild.package import main
 from aiebuild.package_archive import PackageError
 from aiebuild.package_builds import Build, checked, with_reference

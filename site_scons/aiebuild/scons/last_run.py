@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from aiebuild.files import write_atomically
@@ -121,4 +120,6 @@ class _Way:
 
 
 def _moment(nanoseconds: int) -> str:
+    from datetime import datetime, timezone  # noqa: PLC0415 - after the build
+
     return datetime.fromtimestamp(nanoseconds / 1e9, timezone.utc).isoformat(timespec="milliseconds")

@@ -190,4 +190,4 @@ class Linker:
 
     def _folder(self, item: model.Linkable) -> Path:
         """Return the folder that a value's own relative paths start from: that of the file that made it."""
-        return self.session.root / Path(item.where.file).parent if item.where else self.session.root
+        return self.session.folder_of(item.where.file) if item.where else self.session.root

@@ -24,7 +24,7 @@ from aiebuild.errors import (
     did_you_mean,
 )
 from aiebuild.files import write_atomically
-from aiebuild.scons import aie, last_run, progress, remember, report, watch
+from aiebuild.scons import aie, last_run, progress, remember, report
 from aiebuild.scons.configure import Choice, choose_toolchain, configure, seconds
 from aiebuild.scons.location import failing_line
 from aiebuild.scons.recipe_reads import RecipeReads
@@ -46,6 +46,9 @@ PACKAGING = frozenset({"package", "install"})
 
 EXPLAIN = "explain"
 """The verb that runs nothing, like `-n`, and tells why."""
+
+WATCH = "watch"
+"""The verb that waits for changes."""
 
 PLANNING = frozenset({EXPLAIN, "graph", "ide"})
 """Verbs that need the steps of the recipes and run none of them."""
@@ -145,7 +148,7 @@ class Project:
         self._read_recipes(names)
         if PACKAGING & set(self.request.verbs):
             self._plan_packages(names)
-        if watch.WATCH in self.request.verbs:
+        if WATCH in self.request.verbs:
             self._watch()
         self._choose_targets()
         self.session.read_at = time.time_ns()
@@ -161,6 +164,8 @@ class Project:
 
     def _watch(self) -> None:
         """Wait until something has to be built; then return, in a process that builds that and no more."""
+        from aiebuild.scons import watch  # noqa: PLC0415 - a build does not need it
+
         watching = watch.of_this_process()
         if watching is None:
             raise OptionError("watch goes with the command aiebuild", hint="aiebuild watch design=<name>")
@@ -177,7 +182,7 @@ class Project:
 
     def _remember_at_exit(self) -> None:
         """Record what was built, once all of it is, so that the next start can do without SCons's graph."""
-        whole = not self.request.targets and set(self.request.verbs) <= {"build", "check", watch.WATCH}
+        whole = not self.request.targets and set(self.request.verbs) <= {"build", "check", WATCH}
         if whole and remember.is_fit():
             atexit.register(remember.remember, self.session, self.typed, self.planned, self.seen)
 

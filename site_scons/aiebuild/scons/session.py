@@ -114,6 +114,7 @@ class Session:
         self._npu_tools: dict[tuple[str, str], NpuTools] = {}
         self._warned: set[str] = set()
         self._mutexes: dict[str, threading.Lock] = {}
+        self._folders: dict[str, Path] = {}
         self._listings: dict[str, frozenset[str]] = {}
         self.planned: list[tuple[Planned, Any]] = []
         self._planned: dict[str, tuple[str, Location | None]] = {}
@@ -182,6 +183,13 @@ class Session:
         if names is None:
             names = self._listings[folder] = _names(folder)
         return base in names
+
+    def folder_of(self, file: str) -> Path:
+        """Return the folder of a file that is named relative to the project."""
+        found = self._folders.get(file)
+        if found is None:
+            found = self._folders[file] = self.root / Path(file).parent
+        return found
 
     def names_in(self, folder: str) -> list[str]:
         """Return the names in a folder of the project that a step may have listed, sorted."""

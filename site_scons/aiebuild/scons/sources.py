@@ -16,8 +16,11 @@ if TYPE_CHECKING:
 
 def located(name: str, folder: Path, root: Path) -> str:
     """Return a recipe's path relative to the project: `#` starts at its root, else the recipe's folder counts."""
-    path = root / name[1:].lstrip("/") if name.startswith("#") else folder / name
-    return project_path(_plain(path), root)
+    # Not pathlib: this is asked of each source of each recipe.
+    path = f"{root}/{name[1:].lstrip('/')}" if name.startswith("#") else os.path.join(folder, name)  # noqa: PTH118
+    if "/." in path or "//" in path or path.endswith("/") or os.sep != "/":
+        return project_path(_plain(Path(path)), root)
+    return path.removeprefix(f"{root}/")
 
 
 def find_source(item: CoreObject, arch: str, folder: Path, root: Path) -> str:

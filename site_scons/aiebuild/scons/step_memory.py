@@ -6,7 +6,6 @@ the step has run; it takes part in no signature, and a missing or damaged one co
 
 from __future__ import annotations
 
-import difflib
 import json
 import time
 from dataclasses import asdict, dataclass
@@ -113,6 +112,8 @@ def _gone_and_come(old: list[str], new: list[str]) -> tuple[list[str], list[str]
     """Return the words that are only in the old list and only in the new one, in their order."""
     gone: list[str] = []
     come: list[str] = []
+    import difflib  # noqa: PLC0415 - only a step that is another than it was needs it
+
     for tag, a, b, c, d in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if tag != "equal":
             gone += old[a:b]

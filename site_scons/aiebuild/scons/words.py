@@ -15,7 +15,7 @@ from aiebuild.errors import AieBuildError, RecipeError
 from aiebuild.flow_host import plan_host_run
 from aiebuild.flow_manifest import Made, host_products, npu_products, plan_manifest, sources_of, tools_of
 from aiebuild.keywords import make
-from aiebuild.manifest import Object
+from aiebuild.manifest_request import Object
 from aiebuild.scons import by_hand, report
 from aiebuild.scons.builders import add_planned, checked_keywords
 from aiebuild.scons.closure import read_of
