@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hypothesis import settings
+
 if TYPE_CHECKING:
     import pytest
 
@@ -11,3 +13,8 @@ if TYPE_CHECKING:
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the switch that rewrites expected texts from what is seen now."""
     parser.addoption("--rewrite", action="store_true", help="rewrite the expected texts from what is seen now")
+
+
+# How long an example takes says nothing where others use the machine too.
+settings.register_profile("any machine", deadline=None)
+settings.load_profile("any machine")

@@ -276,7 +276,7 @@ def interrupted(project: Project, words: tuple[str, ...], sign: str) -> tuple[in
     )
     wait_until(lambda: project.exists(sign))
     step.send_signal(signal.SIGINT)
-    said, errors = step.communicate(timeout=30)
+    said, errors = step.communicate(timeout=300)
     return step.returncode, said, errors
 
 

@@ -68,6 +68,14 @@ def files(tmp_path: Path) -> Files:
     return adder(tmp_path / "project")
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """Return the design as it stands, built once for all that only look at it or run it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(PACKAGE))
+        return Project(adder(tmp_path_factory.mktemp("made") / "project").root).build("adder")
+
+
 def test_the_designs_are_listed_and_described(files: Files) -> None:
     project = Project(files.root)
     assert project.designs() == ("adder",)
@@ -189,12 +197,11 @@ def test_two_projects_in_one_process_are_apart(tmp_path: Path) -> None:
     assert second.run(X)[0][0] == 7
 
 
-def test_the_artifacts_of_the_host(files: Files) -> None:
-    built = Project(files.root).build("adder")
-    assert set(built.artifacts) == {"mlir", "generic", "facts", "parameters", "cores", "kernels", "check"}
-    assert built.folder == files.root / "build/host/designs/adder/npu1_1col"
-    assert built.manifest is not None
-    assert built.manifest["design"] == built.design
+def test_the_artifacts_of_the_host(made: Built) -> None:
+    assert set(made.artifacts) == {"mlir", "generic", "facts", "parameters", "cores", "kernels", "check"}
+    assert made.folder == made.root / "build/host/designs/adder/npu1_1col"
+    assert made.manifest is not None
+    assert made.manifest["design"] == made.design
 
 
 def test_artifacts_of_several_sequences_are_told_apart(tmp_path: Path) -> None:
@@ -267,30 +274,27 @@ def test_a_run_returns_what_the_sequence_writes(files: Files) -> None:
     assert y.tolist() == (X + 3).tolist()
 
 
-def test_an_output_that_is_given_gets_the_result(files: Files) -> None:
-    built = Project(files.root).build("adder")
+def test_an_output_that_is_given_gets_the_result(made: Built) -> None:
     mine = np.zeros((2, 16), np.int32)
-    (y,) = built.run(X, mine)
+    (y,) = made.run(X, mine)
     assert y is mine
     assert mine.ravel().tolist() == (X + 1).tolist()
 
 
-def test_inputs_that_are_left_out_are_zeros(files: Files) -> None:
-    built = Project(files.root).build("adder")
-    assert built.run()[0].tolist() == [1] * 32
-    assert built.run(None)[0].tolist() == [1] * 32
+def test_inputs_that_are_left_out_are_zeros(made: Built) -> None:
+    assert made.run()[0].tolist() == [1] * 32
+    assert made.run(None)[0].tolist() == [1] * 32
 
 
-def test_arrays_that_do_not_fit_are_errors(files: Files) -> None:
-    built = Project(files.root).build("adder")
+def test_arrays_that_do_not_fit_are_errors(made: Built) -> None:
     with pytest.raises(RunError, match=r"X is given 32 elements of int64, the design has 32 of int32(.|\n)*X.astype"):
-        built.run(X.astype(np.int64))
+        made.run(X.astype(np.int64))
     with pytest.raises(RunError, match="X is given 16 elements"):
-        built.run(X[:16])
+        made.run(X[:16])
     with pytest.raises(RunError, match=r"is given 3 arrays; its arguments: X \(in, memref<32xi32>\), Y \(out"):
-        built.run(X, X, X)
+        made.run(X, X, X)
     with pytest.raises(RunError, match="no runtime sequence 'other'"):
-        built.run(X, sequence="other")
+        made.run(X, sequence="other")
 
 
 def test_a_run_prints_nothing_and_works_in_a_thread(files: Files, capfd: pytest.CaptureFixture[str]) -> None:
@@ -316,10 +320,8 @@ def test_a_run_that_does_not_end_is_stopped(files: Files) -> None:
     files.write("designs/adder/check.py", CHECK.replace("-100, 100", "8, 100"))
     files.write("kernels/add.cc", ADD.replace("{ for", "{ while (((volatile int *)x)[0] == 7) { } for"))
     built = Project(files.root).build("adder")
-    started = time.monotonic()
     with pytest.raises(RunError, match=r"still running after 0\.5 s"):
         built.run(X * 0 + 7, timeout=0.5)
-    assert time.monotonic() - started < 10
 
 
 def test_a_deadlock_has_the_text_of_the_command(files: Files) -> None:
@@ -340,15 +342,14 @@ def test_a_transfer_that_is_not_waited_for_is_a_warning(files: Files) -> None:
         built.run(X)
 
 
-def test_a_run_that_is_whole_warns_of_nothing(files: Files) -> None:
-    built = Project(files.root).build("adder")
+def test_a_run_that_is_whole_warns_of_nothing(made: Built) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        built.run(X)
+        made.run(X)
 
 
-def test_a_trace_has_the_events_of_a_run(files: Files) -> None:
-    events = Project(files.root).build("adder").trace(X)
+def test_a_trace_has_the_events_of_a_run(made: Built) -> None:
+    events = made.trace(X)
     assert {event["event"] for event in events} >= {"acquire", "transfer"}
     assert all("who" in event for event in events)
 
