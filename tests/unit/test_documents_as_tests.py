@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from aiebuild import options
-from documents import Block, Comment, Reader, agrees, documents, read
+from documents import Block, Comment, Reader, agrees, commands, documents, read
 from projects import REPOSITORY
 
 if TYPE_CHECKING:
@@ -60,16 +60,20 @@ def anchors(document: Path) -> set[str]:
 
 
 INLINE = re.compile(r"`(scons|aiebuild) ([^`]*)`")
+PLAIN = re.compile(r"^(scons|aiebuild) ([^#|\n]*)", re.MULTILINE)
 WRONG = frozenset({"status", "M=64"})
 """What the page of messages shows as mistakes."""
 
 
 @pytest.mark.parametrize("document", documents(), ids=name_of)
-def test_commands_in_sentences_have_words_that_are_known(document: Path) -> None:
+def test_commands_that_are_not_run_have_words_that_are_known(document: Path) -> None:
     text = re.sub(r"^ *```.*?^ *```$", "", document.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    blocks = [part for part in read(document.read_text(encoding="utf-8")) if isinstance(part, Block) and part.reason]
+    left_out = [line for block in blocks for line in commands(block)]
+    found = INLINE.findall(text) + PLAIN.findall("\n".join(command.text for command in left_out))
     unknown = [
         f"{program} {words}"
-        for program, words in INLINE.findall(text)
+        for program, words in found
         for word in words.split()
         if words not in WRONG and not is_known(program, word, words)
     ]
@@ -78,12 +82,12 @@ def test_commands_in_sentences_have_words_that_are_known(document: Path) -> None
 
 def is_known(program: str, word: str, words: str) -> bool:
     """Whether a word of a command is a verb, an option, or a parameter of a design that is named with it."""
-    if word.startswith(("-", "…")) or "|" in word:
+    if word.startswith(("-", "…")) or "|" in word or words.startswith("completion "):
         return True
     name, is_pair, _ = word.partition("=")
     if not is_pair:
-        commands = options.VERBS if program == "scons" else (*options.VERBS, *options.COMMANDS)
-        return word in {verb.name for verb in commands} or word.isupper()
+        verbs = options.VERBS if program == "scons" else (*options.VERBS, *options.COMMANDS)
+        return word in {verb.name for verb in verbs} or word.isupper()
     if name in {option.name for option in options.OPTIONS}:
         return True
     design = re.search(r"design=(\w+)", words)
