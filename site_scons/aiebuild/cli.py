@@ -10,7 +10,7 @@ import time
 
 from aiebuild import freshness
 from aiebuild.environment import variables
-from aiebuild.record import said
+from aiebuild.record import NONE, said
 
 TYPE_CHECKING = False  # the name is what type checkers know; importing typing takes 8 ms
 if TYPE_CHECKING:
@@ -88,6 +88,10 @@ def _status(pairs: list[tuple[str, str]], *, as_json: bool) -> int:
         for arch in freshness.values(pairs, "arch", freshness.DEFAULT_ARCH):
             record = freshness.record_of(pairs, design, arch)
             rows.append((design, arch, said(freshness.check(record, variables(), reasons=3)[1])))
+    complaint = _complaint(pairs) if not rows or any(NONE in row[2] for row in rows) else ""
+    if complaint:
+        sys.stderr.write(f"{complaint}\n")
+        return 2
     if as_json:
         import json  # noqa: PLC0415 - people do not need it
 
@@ -97,6 +101,43 @@ def _status(pairs: list[tuple[str, str]], *, as_json: bool) -> int:
         for design, arch, reasons in rows:
             sys.stdout.write(f"{design} ({arch}): {'stale: ' + '; '.join(reasons) if reasons else 'fresh'}\n")
     return 0 if rows and not any(reasons for _, _, reasons in rows) else 1
+
+
+def _complaint(pairs: list[tuple[str, str]]) -> str:
+    """Return what is wrong with words that nothing could be built from, so that no record says anything; else empty."""
+    from aiebuild.errors import AieBuildError  # noqa: PLC0415 - not needed where there is a record
+
+    try:
+        _require_known(pairs)
+    except AieBuildError as error:
+        return str(error)
+    return ""
+
+
+def _require_known(pairs: list[tuple[str, str]]) -> None:
+    from pathlib import Path  # noqa: PLC0415 - not needed where there is a record
+
+    from aiebuild import contract, options  # noqa: PLC0415 - the same
+
+    _require_project(Path.cwd())
+    request = options.understand(pairs, command=STATUS)
+    found, names = contract.find(Path.cwd()), request.several("design")
+    contract.require(names, found)
+    if not names:
+        options.reject_unknown(request.parameters)
+    device, variant = request.get("device") or None, request.get("variant") or None
+    for name in names:
+        known = contract.load(found[name].relative_to(Path.cwd()), reserved=options.RESERVED)
+        for arch in request.several("arch"):
+            known.settle(arch=arch, device=device, variant=variant, given=request.parameters)
+
+
+def _require_project(root: Path) -> None:
+    from aiebuild.errors import OptionError  # noqa: PLC0415 - not needed where there is a record
+
+    if not (root / "SConstruct").is_file():
+        hint = "run it in the folder of a project, or begin one: aiebuild new design=NAME"
+        raise OptionError("there is no SConstruct here", hint=hint)
 
 
 def run(argv: list[str], root: Path) -> int:
@@ -114,11 +155,12 @@ def run(argv: list[str], root: Path) -> int:
     if argv == ["--version"]:
         sys.stdout.write(f"aiebuild {__version__}\n")
         return 0
+    if argv[0] == STATUS:
+        other = next(word for word in argv[1:] if word != JSON and ("=" not in word or word.startswith("-")))
+        raise OptionError(f"{other!r} means nothing for status", hint="aiebuild status design=NAME [name=value ...]")
     if argv[0] in {*FILES, NEW, CACHE}:
         return without_project(argv, root)
-    if not (root / "SConstruct").is_file():
-        hint = "run it in the folder of a project, or begin one: aiebuild new design=NAME"
-        raise OptionError("there is no SConstruct here", hint=hint)
+    _require_project(root)
     words = [word for word in argv if "=" not in word and not word.startswith("-")]
     request = options.understand(_pairs(argv), words)
     unknown = [word for word in argv if word.startswith("--") and word not in {JSON, NO_PROGRESS}]
@@ -141,11 +183,28 @@ def run(argv: list[str], root: Path) -> int:
 
 def by_scons(request: Request, argv: list[str], root: Path) -> int:
     """Do what the words say with SCons; return its exit status."""
+    _require_designs(root)
     if WATCH in request.verbs:
         return watch(request, argv, root)
     import subprocess  # noqa: PLC0415 - not needed where there is nothing to do
 
     return subprocess.run([sys.executable, "-m", "SCons", "-Q", *argv], cwd=root, check=False).returncode
+
+
+def _require_designs(root: Path) -> None:
+    """Refuse a project whose `SConstruct` takes no verbs: SCons would take them for files to build.
+
+    Raises:
+        OptionError: it does not call `aiebuild.scons.start`.
+    """
+    from aiebuild.errors import OptionError  # noqa: PLC0415 - not needed where there is nothing to do
+
+    text = (root / "SConstruct").read_text(encoding="utf-8", errors="replace")
+    if "aiebuild" not in text or "start" not in text:
+        hint = "it uses aiebuild in another way: build it with the command scons, by its own targets"
+        raise OptionError(
+            "the SConstruct of this project takes no verbs: it does not call aiebuild.scons.start", hint=hint
+        )
 
 
 def without_project(argv: list[str], root: Path) -> int:
@@ -212,6 +271,11 @@ def answer(request: Request, root: Path, *, as_json: bool) -> int:
     contracts = [contract.load(found[name].relative_to(root), reserved=options.RESERVED) for name in names or found]
     asked = answers.Asked.of(request, root)
     text = answers.answer(request.verbs, contracts, asked) + "\n"
+    if request.get("json"):
+        from aiebuild.answer_file import write_answer  # noqa: PLC0415 - the same
+
+        write_answer(request.get("json"), answers.as_json(request.verbs, contracts, asked))
+        return 0
     sys.stdout.write(answers.as_json(request.verbs, contracts, asked) if as_json else text)
     return 0
 
@@ -227,6 +291,11 @@ def doctor(request: Request, *, as_json: bool) -> int:
 
     named = {name: request.get(name) for name in options.PLACES if request.get(name)}
     found = inspect(Places(current(), tuple(sys.path), sys.executable, named), request.get("aiecc_dialect"))
+    if request.get("json"):
+        from aiebuild.answer_file import write_answer  # noqa: PLC0415 - the same
+
+        write_answer(request.get("json"), json.dumps(found.to_json(), indent=1) + "\n")
+        return 0
     sys.stdout.write(json.dumps(found.to_json(), indent=1) + "\n" if as_json else found.text() + "\n")
     return 0
 

@@ -117,6 +117,8 @@ def is_plain(pairs: list[tuple[str, str]]) -> bool:
     given = dict(pairs)
     if len(set(pairs)) != len(given) or not {given.get(name, "0") for name in ("verbose", "trace")} <= {"0", "1"}:
         return False
+    if not given.get("design", "all").strip(" ,"):
+        return False
     if "timing" in given:
         # There is a file to be written, whatever was built.
         return False

@@ -146,6 +146,8 @@ def understand(arguments: Iterable[tuple[str, str]], words: Iterable[str] = (), 
         if given.setdefault(name, value) != value:
             message = f"{name} is given twice: {name}={given[name]} and {name}={value}"
             raise OptionError(message, hint="give it once")
+    if given.get("design", "all").strip(" ,") == "":
+        raise OptionError("design= has no value", hint="leave it out for all designs")
     options = {option.name: _value(option, given.pop(option.name, option.default)) for option in OPTIONS}
     verbs, targets = _split(words)
     for option in OPTIONS:
@@ -228,5 +230,7 @@ def _split(words: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         elif word in {verb.name for verb in COMMANDS}:
             raise OptionError(f"{word} is a verb of the command aiebuild", hint=f"aiebuild {word} ...")
         else:
-            raise OptionError(f"unknown verb {word!r}", hint=did_you_mean(word, known))
+            listed = f"a design is asked for by design={word}; verbs: {', '.join(known)}"
+            hint = did_you_mean(word, known) if nearest(word, known) else listed
+            raise OptionError(f"unknown verb {word!r}", hint=hint)
     return tuple(verbs), tuple(targets)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import SCons.Util
 
+from aiebuild.answer_file import write_answer
 from aiebuild.files import write_atomically
 from aiebuild.scons import report
 
@@ -23,7 +24,7 @@ def explain(project: Project, names: tuple[str, ...]) -> int:
     found = [(design, explaining.explain(design, session)) for design in session.designs]
     target = project.request.get("json")
     if target:
-        write_atomically(target, explaining.as_json(found, session))
+        write_answer(target, explaining.as_json(found, session))
     else:
         report.note("\n".join(explaining.as_text(*one, session) for one in found))
     return 0
@@ -41,7 +42,7 @@ def graph(project: Project, names: tuple[str, ...]) -> int:
     found = drawing.graph(project.session, title)
     target = named or f"{project.session.build_dir}/graph/{title}{write.SUFFIXES[form]}"
     if project.writes:
-        write_atomically(target, write.written(found, "json" if named else form))
+        (write_answer if named else write_atomically)(target, write.written(found, "json" if named else form))
     if not named:
         report.note(f"{title}: {len(found.nodes)} nodes, {len(found.edges)} edges, in {target}")
     return 0

@@ -14,6 +14,7 @@ import SCons.Util
 from SCons.Errors import UserError
 
 from aiebuild import contract, lock, options, timing
+from aiebuild.answer_file import write_answer
 from aiebuild.errors import (
     AieBuildBug,
     AieBuildError,
@@ -23,7 +24,6 @@ from aiebuild.errors import (
     RecipeError,
     did_you_mean,
 )
-from aiebuild.files import write_atomically
 from aiebuild.scons import aie, last_run, progress, remember, report
 from aiebuild.scons.configure import Choice, choose_toolchain, configure, seconds
 from aiebuild.scons.location import failing_line
@@ -202,7 +202,7 @@ class Project:
         contracts = [self._contract(name) for name in names]
         target = self.request.get("json")
         if target:
-            write_atomically(target, answers.as_json(self.request.verbs, contracts, self._asked()))
+            write_answer(target, answers.as_json(self.request.verbs, contracts, self._asked()))
         else:
             report.note(answers.answer(self.request.verbs, contracts, self._asked()))
         SCons.Script.Exit(0)
@@ -218,7 +218,7 @@ class Project:
         found = inspect(self.session.places, self.request.get("aiecc_dialect"))
         target = self.request.get("json")
         if target:
-            write_atomically(target, json.dumps(found.to_json(), indent=1) + "\n")
+            write_answer(target, json.dumps(found.to_json(), indent=1) + "\n")
         else:
             report.note(found.text())
         SCons.Script.Exit(0)
@@ -365,6 +365,7 @@ class Project:
             made = [node for design in self.session.designs for node in design.all]
             # SCons would say of a prebuilt object, which nothing builds, that there is nothing to be done for it.
             targets += [node for node in made if node.has_builder()] + self.session.chains
+        self.session.named = list(self.request.targets)
         SCons.Script.BUILD_TARGETS[:] = targets
 
     def _builds(self) -> bool:

@@ -14,6 +14,7 @@ from aiebuild.environment import current, wants_colour
 from aiebuild.errors import OptionError
 from aiebuild.files import write_atomically
 from aiebuild.scons import last_run
+from aiebuild.scons.start import unknown_options
 
 if TYPE_CHECKING:
     from aiebuild.errors import AieBuildError
@@ -61,7 +62,10 @@ class _WithoutUpToDate:
 def at_exit(session: Session) -> None:
     """Arrange for the last line, and for what was learnt to be kept."""
     SCons.Script.Main.display = _WithoutUpToDate(SCons.Script.Main.display)
-    atexit.register(_finish, session)
+    if not unknown_options():
+        atexit.register(_finish, session)
+    else:
+        atexit.register(session.close)
 
 
 def _finish(session: Session) -> None:
@@ -132,6 +136,8 @@ def _last_line(session: Session) -> str:
     if failures or session.failed:
         labels = "; ".join(" ".join(step.label.split()) for step in session.failed)
         return f"failed after {seconds:.1f} s: {labels or 'see above'}"
+    if session.named:
+        return _of_files(session, seconds)
     made = [*map(str, session.packages), *session.installed]
     places, verb = ", ".join(made) or _places(session), "are" if len(made) > 1 else "is"
     if session.only_shows:
@@ -140,6 +146,15 @@ def _last_line(session: Session) -> str:
         return f"{names}: nothing to do, {places} {verb} up to date ({seconds:.2f} s)"
     count = len(session.done)
     return f"{names}: {count} step{'s' if count > 1 else ''} run, {_done(session)} {places} ({seconds:.1f} s)"
+
+
+def _of_files(session: Session, seconds: float) -> str:
+    """Return the last line where only files were asked for: nothing is known of their designs as a whole."""
+    if session.only_shows and session.shown:
+        return ""
+    count = len(session.done)
+    said = f"{count} step{'s' if count > 1 else ''} run" if count else "nothing to do"
+    return f"{', '.join(session.named)}: {said} ({seconds:.2f} s)"
 
 
 def _done(session: Session) -> str:

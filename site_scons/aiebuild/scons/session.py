@@ -107,6 +107,7 @@ class Session:
         self.lock: IO[str] | None = None
         self.progress: Progress | None = None
         self.timing = ""
+        self.named: list[str] = []
         self.read_at = 0
         self._toolchains: dict[tuple[str, str, str], Toolchain] = {}
         self._tools: dict[str, PythonTool] = {}

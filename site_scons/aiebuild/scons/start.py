@@ -34,7 +34,7 @@ def main(arguments: Iterable[tuple[str, str]], words: Iterable[str]) -> None:
     pairs, verbs = list(arguments), list(words)
     skip: tuple[tuple[str, str], ...] = ()
     changed: set[str] = set()
-    if set(verbs) <= {"build"} and not any(map(_is_set, BYPASS)):
+    if set(verbs) <= {"build"} and not any(map(_is_set, BYPASS)) and not unknown_options():
         started = time.monotonic()
         done, left = freshness.fresh(pairs, variables())
         if done and not left:
@@ -47,6 +47,11 @@ def main(arguments: Iterable[tuple[str, str]], words: Iterable[str]) -> None:
     from aiebuild.scons import project  # noqa: PLC0415 - everything else, which a build with nothing to do does not need
 
     project.main(pairs, verbs, skip, changed)
+
+
+def unknown_options() -> list[str]:
+    """Return the options that SCons does not know: it says so itself, once all recipes are read."""
+    return [word for word in SCons.Script.Main.OptionsParser.largs if word.startswith("-")]
 
 
 def _is_set(name: str) -> bool:
