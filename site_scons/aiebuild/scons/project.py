@@ -422,8 +422,12 @@ def read_recipe(recipe: str, names: Mapping[str, Any]) -> None:
         IndexError,
         ImportError,
         ArithmeticError,
+        AssertionError,
+        OSError,
     ) as error:
         where = failing_line(error.__traceback__)
+        if where is None and isinstance(error, OSError):
+            raise
         if where is None:
             raise AieBuildBug(str(error)) from error
         raise RecipeError(_plain(error), where, _hint(error, names)) from error
@@ -441,7 +445,7 @@ def _hint(error: Exception, names: Mapping[str, Any]) -> str:
         return did_you_mean(error.name, WORDS)
     if isinstance(error, NameError) and error.name is not None:
         return did_you_mean(error.name, ["Import", *names])
-    return ""
+    return "a recipe runs in its own folder: its paths begin there" if isinstance(error, FileNotFoundError) else ""
 
 
 def _is_environment(value: object) -> bool:
