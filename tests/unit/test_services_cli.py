@@ -95,6 +95,13 @@ def test_outline_split_and_link_again() -> None:
     assert list(symbols(again.op)) == list(symbols(cut.op))
 
 
+def test_pieces_of_another_time_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    for stage in ("out_AB", "out_ABC"):
+        assert main(["outline", "two_mm.mlir", "--stage", stage, "-o", "cut.mlir"]) == 0
+        assert main(["split", "cut.mlir", "-o", "pieces"]) == 0
+    assert capsys.readouterr().err == "warning: pieces also holds Stage_out_AB.mlir, of which cut.mlir has nothing\n"
+
+
 def test_one_piece_and_the_rest() -> None:
     assert main(["outline", "two_mm.mlir", "--stage", "E", "-o", "cut.mlir"]) == 0
     assert main(["split", "cut.mlir", "--only", "Stage_E", "-o", "e.mlir"]) == 0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -219,9 +220,17 @@ def _split(options: argparse.Namespace) -> Outputs:
     if options.output == STANDARD_OUTPUT:
         return {STANDARD_OUTPUT: "// -----\n".join(_text(piece.module, options) for piece in pieces)}
     names = _file_names([piece.name for piece in pieces])
+    _tell_others(options.output, names, options.file)
     return {
         options.output / f"{name}.mlir": _text(piece.module, options) for name, piece in zip(names, pieces, strict=True)
     }
+
+
+def _tell_others(folder: Path, names: Sequence[str], module: Path) -> None:
+    """Say which modules in the folder are none of the pieces: whoever links all of them takes old ones too."""
+    others = sorted(path.name for path in folder.glob("*.mlir") if path.stem not in names)
+    if others:
+        sys.stderr.write(f"warning: {folder} also holds {', '.join(others)}, of which {module} has nothing\n")
 
 
 def _file_names(symbols: Sequence[str]) -> list[str]:
