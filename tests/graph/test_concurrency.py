@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import signal
 import subprocess
 import sys
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -132,3 +135,30 @@ def test_a_check_result_has_no_times_in_it(several: Project) -> None:
     several.build("design=one")
     assert path.read_bytes() == first
     assert json.loads(first)["ok"] is True
+
+
+SLOW_COMPILER = """\
+#!/bin/sh
+case "$*" in *kernels/one.cc*) echo $$ > started; exec sleep 100;; esac
+exec {compiler} "$@"
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs signals")
+@pytest.mark.parametrize("jobs", ["-j1", "-j2"])
+def test_a_signal_to_scons_alone_ends_the_steps_that_run(several: Project, jobs: str) -> None:
+    compiler = shutil.which("g++") or shutil.which("clang++") or ""
+    several.write("cxx", SLOW_COMPILER.format(compiler=compiler)).chmod(0o755)
+    several.variables["CXX"] = str(several.root / "cxx")
+    build = several.start(jobs, "design=one")
+    try:
+        started = several.root / "started"
+        deadline = time.monotonic() + 60
+        while not (started.is_file() and started.read_text()) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        build.terminate()
+        assert build.wait(timeout=60) != 0
+    finally:
+        os.killpg(build.pid, signal.SIGKILL) if build.poll() is None else None
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(started.read_text()), 0)

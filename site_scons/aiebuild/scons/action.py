@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import time
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from aiebuild.environment import RECIPE_VARIABLE
 from aiebuild.scons import last_run, report, scanner
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Sequence
     from pathlib import Path
 
@@ -158,14 +158,7 @@ def _has_content(path: Path, step: Step) -> bool:
 def run_command(command: Command, variables: dict[str, str], session: Session) -> int:
     """Run one command; its output appears in one piece, so that parallel steps do not mix theirs."""
     try:
-        done = subprocess.run(
-            command,
-            cwd=session.root,
-            env=variables,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=False,
-        )
+        done = session.running.run(command, session.root, variables)
     except OSError as problem:
         report.tell(f"error: {command[0]} does not run: {problem.strerror}\n")
         return 127

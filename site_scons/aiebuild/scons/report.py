@@ -62,6 +62,7 @@ class _WithoutUpToDate:
 def at_exit(session: Session) -> None:
     """Arrange for the last line, and for what was learnt to be kept."""
     SCons.Script.Main.display = _WithoutUpToDate(SCons.Script.Main.display)
+    session.running.end_with_the_build()
     if not unknown_options():
         atexit.register(_finish, session)
     else:

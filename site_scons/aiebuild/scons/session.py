@@ -15,6 +15,7 @@ import SCons.Script
 
 from aiebuild.errors import AieBuildBug, Location, RecipeError, ToolchainError
 from aiebuild.fingerprint import Fingerprints
+from aiebuild.scons.running import Running
 from aiebuild.toolchains.discover import Places
 from aiebuild.toolchains.python import VARIABLES, python_tool
 
@@ -102,6 +103,7 @@ class Session:
         self.designs: list[DesignNodes] = []
         self.chains: list[Any] = []
         self.packages: list[Any] = []
+        self.running = Running()
         self.installed: list[str] = []
         self.modules: dict[str, list[MlirModule]] = {}
         self.lock: IO[str] | None = None
