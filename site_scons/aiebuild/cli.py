@@ -183,9 +183,10 @@ def run(argv: list[str], root: Path) -> int:
 
 def by_scons(request: Request, argv: list[str], root: Path) -> int:
     """Do what the words say with SCons; return its exit status."""
-    _require_designs(root)
     if WATCH in request.verbs:
+        # A SConstruct that is being edited is waited for.
         return watch(request, argv, root)
+    _require_designs(root)
     import subprocess  # noqa: PLC0415 - not needed where there is nothing to do
 
     return subprocess.run([sys.executable, "-m", "SCons", "-Q", *argv], cwd=root, check=False).returncode
