@@ -419,6 +419,15 @@ def test_a_core_whose_kernels_are_larger_than_its_program_memory_is_refused(npu:
     assert not list((npu.root / "build/aie2/designs").rglob("*.xclbin"))
 
 
+def test_a_kernel_that_grows_beyond_the_program_memory_is_refused_before_aiecc_runs(npu: Project) -> None:
+    npu.build("arch=aie2")
+    npu.write("kernels/add.cc", KERNEL.replace("{ for", '{ asm volatile(".fill 17000, 1, 0x90"); for'))
+    failed = npu.scons("arch=aie2")
+    assert failed.status == 2
+    assert "its program memory holds 16,384 B" in failed.err
+    assert aiecc_steps(failed.steps) == []
+
+
 def test_u24_the_shown_command_of_a_kernel_is_the_one_that_runs(npu: Project, tmp_path: Path) -> None:
     shown = npu.build("-n", "arch=aie2").out
     (line,) = (line for line in shown.splitlines() if "kernels/add.cc" in line)
