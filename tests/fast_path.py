@@ -246,6 +246,17 @@ def new_tool_bytes(project: Project) -> None:
     project.write(f"tools/{name}/cxx", project.read(f"tools/{name}/cxx") + "# upgraded\n")
 
 
+def came_and_went(*names: str) -> Callable[[Project], None]:
+    """Return the edit that leaves the same names in some folders that had others meanwhile, as an editor does."""
+
+    def edit(project: Project) -> None:
+        for name in names:
+            project.write(name, "meanwhile\n")
+            (project.root / name).unlink()
+
+    return edit
+
+
 def header_moved(project: Project) -> None:
     """Move a header from one include folder to another."""
     names = ("alt/base.h", "inc/base.h")
@@ -292,6 +303,7 @@ NOT_MINDED: dict[str, Callable[[Project], None]] = {
     "a file that nobody reads": new_or_gone("docs/notes.md", "notes\n"),
     "a kernel that nobody uses": new_or_gone("docs/unused.cc", "int unused;\n"),
     "another design": new_or_gone("designs/draft/notes.txt", "draft\n"),
+    "files that came and went": came_and_went("inc/add.h", ".swap", "designs/one/note.mlir.j2", "helper.py"),
     "what tells of the last run": new_or_gone(f"{OUTPUT}/last-run.json", "{}"),
 }
 """Edits after which nothing is to be done, and SCons need not be asked."""

@@ -38,12 +38,21 @@ def write(
     *,
     files: dict[str, Stamp],
     folders: dict[str, Stamp],
+    names: dict[str, str],
     absent: list[str],
     variables: dict[str, str],
     answer: dict[str, object],
 ) -> None:
     """Write the record of a build that has just succeeded; the arguments are those of `record.content`."""
-    said = content(record.request, files=files, folders=folders, absent=absent, variables=variables, answer=answer)
+    said = content(
+        record.request,
+        files=files,
+        folders=folders,
+        names=names,
+        absent=absent,
+        variables=variables,
+        answer=answer,
+    )
     os.makedirs(os.path.dirname(record.path), exist_ok=True)  # noqa: PTH103, PTH120 - pathlib costs more than the question
     keep(record.path, said)
 

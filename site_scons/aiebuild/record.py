@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-FORM = 3
+FORM = 4
 """The form of a record; one of another form is no record."""
 
 RACY_NS = 2_000_000_000
@@ -50,6 +50,20 @@ def stamps(names: Iterable[str]) -> dict[str, Stamp]:
     return {name: stamp(name) for name in sorted(names)}
 
 
+def listings(folders: Iterable[str]) -> dict[str, str]:
+    """Return the digest of the names in each folder below the current one.
+
+    To be taken before the stamps: a name that comes between the two has to be seen in the stamp.
+    """
+    root = os.getcwd()  # noqa: PTH109 - see above
+    inside = f"{root}{os.sep}"
+    return {
+        name: digest(name)
+        for name in folders
+        if not os.path.isabs(name) or name == root or name.startswith(inside)  # noqa: PTH117 - see above
+    }
+
+
 def said(found: Iterable[Difference]) -> list[str]:
     """Return differences in words, none twice."""
     return list(dict.fromkeys(f"{name} {what}" if name else what for name, what in found))
@@ -74,6 +88,7 @@ def content(
     *,
     files: dict[str, Stamp],
     folders: dict[str, Stamp],
+    names: dict[str, str],
     absent: list[str],
     variables: dict[str, str],
     answer: dict[str, object],
@@ -84,6 +99,7 @@ def content(
         request: what it is of.
         files: everything that was read or written, relative to the current folder or absolute.
         folders: what was searched or listed: a new name in one of them may be a new input.
+        names: `listings` of those that may change without that, as where an editor writes beside its file.
         absent: files that were looked for and not there.
         variables: the environment variables that decide.
         answer: what is said of the build when it is asked for again; `output` is its folder.
@@ -100,6 +116,7 @@ def content(
         "missing": [name for name, known in files.items() if not known],
         "young": young,
         "folders": folders,
+        "names": names,
         "absent": absent,
         "variables": variables,
         "answer": answer,
@@ -265,9 +282,16 @@ class Known:
         found += [
             ("", f"names in {name or '.'} changed")
             for name, then in folders.items()
-            if look(place(name))[1:] != then[1:] or (name in young and digest(place(name)) != young[name])
+            if not self._has_same_names(name, look(place(name)), then)
         ]
         return found + [(name, "is new") for name in record["absent"] if os.path.lexists(place(name))]
+
+    def _has_same_names(self, name: str, now: Stamp, then: Stamp) -> bool:
+        young, is_untouched = self.record["young"], now[1:] == then[1:]
+        if is_untouched and name not in young:
+            return True
+        known = self.record["names"].get(name) or (is_untouched and young[name])
+        return bool(known) and digest(self._place(name)) == known
 
     def _below(self, name: str) -> str:
         return name if os.path.isabs(name) else self._start + name  # noqa: PTH117 - see above
@@ -333,18 +357,23 @@ def _unchanged(name: str) -> str:
     return name
 
 
+def _kind(entry: os.DirEntry[str]) -> str:
+    return f"{entry.name}/{entry.is_symlink():d}{entry.is_dir(follow_symlinks=False):d}"
+
+
 def is_young(known: Stamp, now: int) -> bool:
     """Return whether a file changed so shortly before `now` that its times do not tell its next state from this one."""
     return max(known[1], known[2]) + RACY_NS > now
 
 
 def digest(name: str) -> str:
-    """Return the digest of a file's content, or of the names in a folder."""
+    """Return the digest of a file's content, or of the names in a folder, each with what it is; empty for none."""
     import hashlib  # noqa: PLC0415 - only young files need it
 
     try:
         if os.path.isdir(name):  # noqa: PTH112 - see above
-            return hashlib.sha256("\0".join(sorted(os.listdir(name))).encode()).hexdigest()  # noqa: PTH208 - see above
+            names = "\0".join(sorted(map(_kind, os.scandir(name))))
+            return hashlib.sha256(names.encode(errors="surrogateescape")).hexdigest()
         with open(name, "rb") as stream:  # noqa: PTH123 - see above
             return hashlib.sha256(stream.read()).hexdigest()
     except OSError:

@@ -43,7 +43,7 @@ def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     record = freshness.record_of([], "x", "host")
     files = {f"build/{name}": stamp(f"build/{name}") for name in (f"{SHARED}.o", f"{NEW}/extra.xclbin")}
     answer: dict[str, object] = {"output": f"build/{NEW}"}
-    freshness.write(record, files=files, folders={}, absent=[], variables={}, answer=answer)
+    freshness.write(record, files=files, folders={}, names={}, absent=[], variables={}, answer=answer)
     return folder
 
 

@@ -18,7 +18,7 @@ import SCons.Script
 import SCons.Util
 
 from aiebuild import freshness
-from aiebuild.record import stamps
+from aiebuild.record import listings, stamps
 from aiebuild.scons.closure import Closure, closure
 from aiebuild.scons.recipe_reads import CACHE, own_modules
 
@@ -78,7 +78,9 @@ def _scripts(name: str, session: Session, seen: Seen) -> set[str]:
 
 
 def _write(record: freshness.Record, found: Closure, session: Session, output: str) -> None:
-    # The stamps first: what changes while they are looked through is noticed by the next start.
+    # In this order: a name that comes after the listings changes a stamp, and what changes while the stamps are looked
+    # through is noticed by the next start.
+    names = listings(found.listed | found.folders)
     files, folders = stamps(found.files), stamps(found.listed | found.folders)
     if found.differs or not _Judge(session, found).approves(files, folders):
         return
@@ -86,6 +88,7 @@ def _write(record: freshness.Record, found: Closure, session: Session, output: s
         record,
         files=files,
         folders=folders,
+        names=names,
         absent=sorted(found.absent),
         variables={name: session.environment.get(name) for name in freshness.VARIABLES},
         answer={"output": output},

@@ -22,7 +22,7 @@ from aiebuild import tree
 from aiebuild.environment import variables
 from aiebuild.errors import OptionError
 from aiebuild.freshness import DEFAULT_BUILD_DIR, VARIABLES, record_of
-from aiebuild.record import Known, Moment, Records, content, said, stamp, stamps
+from aiebuild.record import Known, Moment, Records, content, listings, said, stamp, stamps
 from aiebuild.scons import report
 from aiebuild.scons.closure import closure
 from aiebuild.scons.recipe_reads import own_modules
@@ -217,7 +217,7 @@ class Loop:
             for each in folders.iterdir()
             if each.is_dir() and each.name not in project.contracts
         }
-        files = stamps(found.files)
+        names, files = listings(found.folders), stamps(found.files)
         late = [name for name, known in files.items() if known and self._watch.started < known[2] <= time.time_ns()]
         if late:
             self._watch.sleep(SETTLE_SECONDS)
@@ -226,6 +226,7 @@ class Loop:
             "",
             files=files,
             folders=stamps(found.folders),
+            names=names,
             absent=sorted(found.absent),
             variables={name: session.environment.get(name) for name in VARIABLES},
             answer={},
