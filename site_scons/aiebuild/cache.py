@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from aiebuild import freshness, lock
 from aiebuild.errors import OptionError
 from aiebuild.record import recall
+from aiebuild.stamps import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -65,7 +66,7 @@ def _remembered(build_dir: Path) -> Iterator[tuple[str, tuple[list[str], int]]]:
     for path in sorted((build_dir / ".aiebuild" / freshness.FOLDER).glob("*.json")):
         try:
             record = recall(str(path))
-            files = [str(Path(name).absolute()) for name in record["files"]]
+            files = [str(Path(name).absolute()) for name in Table(record["files"]).names()]
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             continue
         yield path.name, (files, path.stat().st_mtime_ns)

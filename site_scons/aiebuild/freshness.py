@@ -12,13 +12,15 @@ import json
 import os
 import zlib
 
-from aiebuild.record import Moment, Records, content, keep
+from aiebuild.record import Records, content, keep
+from aiebuild.stamps import Moment
 
 TYPE_CHECKING = False  # the name is what type checkers know; importing typing takes 8 ms
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from aiebuild.record import Difference, Stamp
+    from aiebuild.record import Difference
+    from aiebuild.stamps import Stamp
 
 VARIABLES = (
     *("PATH", "CXX", "VIRTUAL_ENV", "PEANO_INSTALL_DIR", "MLIR_AIE_INSTALL_DIR", "MLIR_AIE_DIR"),
@@ -63,6 +65,7 @@ def check(
     *,
     reasons: int = 1,
     look: Callable[[str], Stamp] | None = None,
+    forks: bool = False,
 ) -> tuple[dict[str, object] | None, list[Difference]]:
     """Return the answer of a fresh record and no reasons, or None and the first reasons why SCons has to decide.
 
@@ -71,8 +74,9 @@ def check(
         variables: the environment as it is now.
         reasons: how many reasons are wanted.
         look: gives the stamp of a file; each file is looked at when left out.
+        forks: as for `Table`.
     """
-    return Records().check(record.path, record.request, variables, reasons, look)
+    return Records(forks=forks).check(record.path, record.request, variables, reasons, look)
 
 
 IGNORED = frozenset({"design", "arch", "verbose", "json", "run_timeout", "aiecc_jobs", "timing"})
@@ -142,6 +146,7 @@ def fresh(
     """Return the configurations that are up to date, with their folders, and those that SCons has to decide.
 
     The latter with files that are not as they were: the first ones, none where another reason was found first.
+    Of many files a second process looks at half: this is for a process that has just started.
     """
     done: list[tuple[str, str, str]] = []
     open_: dict[tuple[str, str], list[str]] = {}
@@ -150,7 +155,7 @@ def fresh(
     look = Moment() if len(asked) > 1 else None
     for design, arch in asked:
         record = record_of(pairs, design, arch)
-        answer, found = check(record, variables, reasons=NAMED, look=look) if plain else (None, [])
+        answer, found = check(record, variables, reasons=NAMED, look=look, forks=True) if plain else (None, [])
         if answer is None:
             open_[design, arch] = [name for name, _ in found if name]
         else:

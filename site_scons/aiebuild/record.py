@@ -13,18 +13,17 @@ import time
 import zlib
 
 from aiebuild import __version__
+from aiebuild.stamps import Table, digest, is_young, pack, stamp
 
 TYPE_CHECKING = False  # the name is what type checkers know; importing typing takes 8 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-FORM = 4
-"""The form of a record; one of another form is no record."""
+    from aiebuild.stamps import Stamp
 
-RACY_NS = 2_000_000_000
-"""A file that changed this shortly before it was recorded may have changed again within one tick of its clock (up to
-2 s on FAT): its content is compared as well, as git does with its index."""
+FORM = 5
+"""The form of a record; one of another form is no record."""
 
 Difference = tuple[str, str]
 """A file that is not as it was, and what happened to it; what is not about a file has an empty name."""
@@ -32,55 +31,10 @@ Difference = tuple[str, str]
 NONE = "there is no record of a build"
 OTHER_VERSION = "it was built by another version of aiebuild"
 
-Stamp = list[int]
-"""Size, mtime and ctime (ns) and inode of a file; empty for one that does not exist."""
-
-
-def stamp(path: str) -> Stamp:
-    """Return what tells one state of a file or folder from another."""
-    try:
-        status = os.stat(path)  # noqa: PTH116 - pathlib costs more than the question itself
-    except OSError:
-        return []
-    return [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
-
-
-def stamps(names: Iterable[str]) -> dict[str, Stamp]:
-    """Return the stamp of each file or folder, in the order of their names."""
-    return {name: stamp(name) for name in sorted(names)}
-
-
-def listings(folders: Iterable[str]) -> dict[str, str]:
-    """Return the digest of the names in each folder below the current one.
-
-    To be taken before the stamps: a name that comes between the two has to be seen in the stamp.
-    """
-    root = os.getcwd()  # noqa: PTH109 - see above
-    inside = f"{root}{os.sep}"
-    return {
-        name: digest(name)
-        for name in folders
-        if not os.path.isabs(name) or name == root or name.startswith(inside)  # noqa: PTH117 - see above
-    }
-
 
 def said(found: Iterable[Difference]) -> list[str]:
     """Return differences in words, none twice."""
     return list(dict.fromkeys(f"{name} {what}" if name else what for name, what in found))
-
-
-class Moment:
-    """Looks at each file once, for several records that are compared with one state of the files."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, Stamp] = {}
-
-    def __call__(self, name: str) -> Stamp:
-        """Return the stamp of a file, as it was when it was asked for first."""
-        found = self._known.get(name)
-        if found is None:
-            found = self._known[name] = stamp(name)
-        return found
 
 
 def content(
@@ -112,7 +66,7 @@ def content(
         "request": request,
         "python": [sys.version, sys.prefix],
         "at": now,
-        "files": {name: known for name, known in files.items() if known},
+        "files": pack({name: known for name, known in files.items() if known}),
         "missing": [name for name, known in files.items() if not known],
         "young": young,
         "folders": folders,
@@ -156,21 +110,19 @@ class Known:
         path: its file; where there is none it is never written.
         record: what it says.
         root: the folder that its names start from; the current one when empty.
+        forks: as for `Table`.
 
     Raises:
         KeyError, TypeError, ValueError, AttributeError: it is damaged.
     """
 
-    def __init__(self, path: str, record: dict[str, Any], root: str = "") -> None:
+    def __init__(self, path: str, record: dict[str, Any], root: str = "", *, forks: bool = False) -> None:
         self.path = path
         self.record = record
         self.answer: dict[str, object] = record["answer"]
         self._start = f"{root.rstrip(os.sep)}{os.sep}" if root else ""
         self._place = self._below if root else _unchanged
-        files = record["files"]
-        self._files = {self._place(name): known for name, known in files.items()} if root else files
-        self._near = {name: known for name, known in files.items() if not os.path.isabs(name)} if root else {}  # noqa: PTH117
-        self._far = {name: known for name, known in files.items() if name not in self._near} if root else files
+        self._files = Table(record["files"] if record["form"] == FORM else pack({}), root, forks=forks)
 
     def fault(self, request: str) -> str:
         """Return why it says nothing about a request; empty where it does."""
@@ -199,7 +151,7 @@ class Known:
 
     def names(self) -> list[str]:
         """Return the files and folders that are compared."""
-        return [*self._files, *map(self._place, self.record["folders"])]
+        return [self._place(name) for name in (*self._files.names(), *self.record["folders"])]
 
     def refresh(self, now: int) -> None:
         """Leave out the contents of files that have come of age: they were compared after `now` and are as recorded.
@@ -209,7 +161,7 @@ class Known:
         young = self.record["young"]
         if not young:
             return
-        known = self.record["files"] | self.record["folders"]
+        known = dict(self._files.items()) | self.record["folders"]
         if any(is_young(known[name], now) for name in young):
             return
         self.record["young"] = {}
@@ -229,54 +181,29 @@ class Known:
 
     def _has_same_files(self, look: Callable[[str], Stamp] | None) -> bool:
         """Return whether all files have their stamps: the question of a build with nothing to do, which is fast."""
-        if look is None and self._near and os.stat not in os.supports_dir_fd:
-            look = stamp
-        if look is not None:
-            return all(look(name) == then for name, then in self._files.items())
-        stat = os.stat
-        try:
-            for name, (size, mtime, ctime, inode) in self._far.items():
-                now = stat(name)
-                if now.st_mtime_ns != mtime or now.st_ctime_ns != ctime or now.st_size != size or now.st_ino != inode:
-                    return False
-            return not self._near or self._has_same_near_files()
-        except OSError:
-            return False
-
-    def _has_same_near_files(self) -> bool:
-        """Return whether the files below the root have their stamps; looked up from there, which saves a fifth.
-
-        Raises:
-            OSError: one of them, or the root, is gone.
-        """
-        stat, root = os.stat, os.open(self._start, os.O_RDONLY)
-        try:
-            for name, (size, mtime, ctime, inode) in self._near.items():
-                now = stat(name, dir_fd=root)
-                if now.st_mtime_ns != mtime or now.st_ctime_ns != ctime or now.st_size != size or now.st_ino != inode:
-                    return False
-        finally:
-            os.close(root)
-        return True
+        if look is None:
+            return self._files.is_same()
+        return all(look(self._place(name)) == then for name, then in self._files.items())
 
     def _changed_files(self, look: Callable[[str], Stamp], reasons: int) -> list[Difference]:
         found: list[Difference] = []
         for name, then in self._files.items():
             if len(found) >= reasons:
                 return found
-            now = look(name)
+            now = look(self._place(name))
             if now != then:
-                found.append((self._shown(name), "changed" if now else "is gone"))
+                found.append((name, "changed" if now else "is gone"))
         return found
 
     def _others(self, look: Callable[[str], Stamp]) -> list[Difference]:
         """Return the differences beside the stamps of files: contents of young ones, and names that came or went."""
         record, place = self.record, self._place
         young, folders = record["young"], record["folders"]
+        known = dict(self._files.items()) if young else {}
         found = [
             (name, "changed")
             for name in young
-            if name not in folders and look(place(name)) == record["files"][name] and digest(place(name)) != young[name]
+            if name not in folders and look(place(name)) == known[name] and digest(place(name)) != young[name]
         ]
         found += [(name, "is new") for name in record["missing"] if look(place(name))]
         found += [
@@ -296,19 +223,18 @@ class Known:
     def _below(self, name: str) -> str:
         return name if os.path.isabs(name) else self._start + name  # noqa: PTH117 - see above
 
-    def _shown(self, name: str) -> str:
-        return name.removeprefix(self._start)
-
 
 class Records:
     """Records that were read, each anew only where its file is another one.
 
     Args:
         root: the folder that their names start from; the current one when empty.
+        forks: as for `Table`.
     """
 
-    def __init__(self, root: str = "") -> None:
+    def __init__(self, root: str = "", *, forks: bool = False) -> None:
         self._root = root
+        self._forks = forks
         self._known: dict[str, tuple[Stamp, Known]] = {}
 
     def check(
@@ -348,33 +274,10 @@ class Records:
         now = stamp(path)
         then, known = self._known.get(path, ([], None))
         if known is None or then != now:
-            known = Known(path, recall(path), self._root)
+            known = Known(path, recall(path), self._root, forks=self._forks)
             self._known[path] = (now, known)
         return known
 
 
 def _unchanged(name: str) -> str:
     return name
-
-
-def _kind(entry: os.DirEntry[str]) -> str:
-    return f"{entry.name}/{entry.is_symlink():d}{entry.is_dir(follow_symlinks=False):d}"
-
-
-def is_young(known: Stamp, now: int) -> bool:
-    """Return whether a file changed so shortly before `now` that its times do not tell its next state from this one."""
-    return max(known[1], known[2]) + RACY_NS > now
-
-
-def digest(name: str) -> str:
-    """Return the digest of a file's content, or of the names in a folder, each with what it is; empty for none."""
-    import hashlib  # noqa: PLC0415 - only young files need it
-
-    try:
-        if os.path.isdir(name):  # noqa: PTH112 - see above
-            names = "\0".join(sorted(map(_kind, os.scandir(name))))
-            return hashlib.sha256(names.encode(errors="surrogateescape")).hexdigest()
-        with open(name, "rb") as stream:  # noqa: PTH123 - see above
-            return hashlib.sha256(stream.read()).hexdigest()
-    except OSError:
-        return ""

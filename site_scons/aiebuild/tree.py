@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from aiebuild.record import stamp
+from aiebuild.stamps import stamp
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from aiebuild.record import Difference, Stamp
+    from aiebuild.record import Difference
+    from aiebuild.stamps import Stamp
 
 CACHE = "__pycache__"
 

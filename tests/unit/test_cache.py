@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from aiebuild import cache, cli, freshness
 from aiebuild.errors import OptionError
-from aiebuild.record import stamp
+from aiebuild.stamps import stamp
 
 if TYPE_CHECKING:
     from pathlib import Path

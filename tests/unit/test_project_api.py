@@ -16,7 +16,8 @@ from aiebuild import BuildError, Built, Project
 from aiebuild.built_run import RunNote
 from aiebuild.environment import variables
 from aiebuild.errors import RunError
-from aiebuild.record import digest, keep, recall
+from aiebuild.record import keep, recall
+from aiebuild.stamps import digest
 from projects import CONTRACT, PACKAGE, add_design, new_project
 from projects import Project as Files
 

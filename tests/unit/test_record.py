@@ -6,7 +6,8 @@ import os
 from pathlib import Path
 
 import pytest
-from aiebuild.record import Known, content, digest, listings, stamps
+from aiebuild.record import Known, content
+from aiebuild.stamps import digest, listings, stamps
 
 
 def record(*folders: str) -> Known:

@@ -18,17 +18,17 @@ import SCons.Script
 import SCons.Util
 
 from aiebuild import freshness
-from aiebuild.record import listings, stamps
 from aiebuild.scons.closure import Closure, closure
 from aiebuild.scons.recipe_reads import CACHE, own_modules
+from aiebuild.stamps import listings, stamps
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from aiebuild.record import Stamp
     from aiebuild.scons.recipe_reads import Seen
     from aiebuild.scons.session import Session
     from aiebuild.scons.words import DesignNodes
+    from aiebuild.stamps import Stamp
 
 STEPPED = 1.0
 """Seconds by which the clock may differ from one that is never set before the times of files count for nothing."""

@@ -22,17 +22,19 @@ from aiebuild import tree
 from aiebuild.environment import variables
 from aiebuild.errors import OptionError
 from aiebuild.freshness import DEFAULT_BUILD_DIR, VARIABLES, record_of
-from aiebuild.record import Known, Moment, Records, content, listings, said, stamp, stamps
+from aiebuild.record import Known, Records, content, said
 from aiebuild.scons import report
 from aiebuild.scons.closure import closure
 from aiebuild.scons.recipe_reads import own_modules
+from aiebuild.stamps import Moment, listings, stamp, stamps
 from aiebuild.tree import Tree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from aiebuild.record import Difference, Stamp
+    from aiebuild.record import Difference
     from aiebuild.scons.project import Project
+    from aiebuild.stamps import Stamp
 
     Key = tuple[str, str]
 
