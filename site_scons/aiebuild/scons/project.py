@@ -10,29 +10,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import SCons.Script
-import SCons.Util
-from SCons.Errors import UserError
 
 from aiebuild import contract, lock, options, timing
 from aiebuild.answer_file import write_answer
-from aiebuild.errors import (
-    AieBuildBug,
-    AieBuildError,
-    ContractError,
-    Location,
-    OptionError,
-    RecipeError,
-    did_you_mean,
-)
+from aiebuild.errors import AieBuildError, ContractError, Location, OptionError, RecipeError, did_you_mean
 from aiebuild.scons import aie, last_run, progress, remember, report
 from aiebuild.scons.configure import Choice, choose_toolchain, configure, seconds
-from aiebuild.scons.location import failing_line
+from aiebuild.scons.recipe import read_recipe
 from aiebuild.scons.recipe_reads import RecipeReads
 from aiebuild.scons.urgent import urgent
-from aiebuild.scons.words import WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from aiebuild.answers import Asked
     from aiebuild.options import Request
@@ -392,61 +381,3 @@ def check_build_dir(build_dir: str, root: Path) -> None:
     if root.resolve().is_relative_to(folder) or inside is not None:
         hint = "a folder of its own: build_dir=build, or one outside the project"
         raise OptionError(f"build_dir={build_dir} holds the project's own files", hint=hint)
-
-
-def read_recipe(recipe: str, names: Mapping[str, Any]) -> None:
-    """Read a recipe; whatever goes wrong in it is said with its line.
-
-    Raises:
-        RecipeError: for anything that the recipe's own text got wrong.
-    """
-    try:
-        SCons.Script.SConscript(f"#{recipe}", exports=dict(names))
-    except AieBuildError as error:
-        if error.where is None:
-            error.where = failing_line(error.__traceback__)
-        raise
-    except SystemExit as error:
-        ends = failing_line(error.__traceback__) or Location(recipe)
-        hint = "a recipe says what there is; it decides nothing"
-        raise RecipeError("the recipe ends the program", ends, hint) from error
-    except SyntaxError as error:
-        raise RecipeError(f"not Python: {error.msg}", Location(recipe, error.lineno, error.offset)) from error
-    except (
-        UserError,
-        AttributeError,
-        NameError,
-        TypeError,
-        ValueError,
-        KeyError,
-        IndexError,
-        ImportError,
-        ArithmeticError,
-        AssertionError,
-        OSError,
-    ) as error:
-        where = failing_line(error.__traceback__)
-        if where is None and isinstance(error, OSError):
-            raise
-        if where is None:
-            raise AieBuildBug(str(error)) from error
-        raise RecipeError(_plain(error), where, _hint(error, names)) from error
-
-
-def _plain(error: Exception) -> str:
-    if isinstance(error, AttributeError) and error.name is not None and _is_environment(error.obj):
-        return f"there is no word {error.name!r}"
-    text = str(error).replace("SConsEnvironment", "env")
-    return text if isinstance(error, UserError) else f"{type(error).__name__}: {text}"
-
-
-def _hint(error: Exception, names: Mapping[str, Any]) -> str:
-    if isinstance(error, AttributeError) and error.name is not None and _is_environment(error.obj):
-        return did_you_mean(error.name, WORDS)
-    if isinstance(error, NameError) and error.name is not None:
-        return did_you_mean(error.name, ["Import", *names])
-    return "a recipe runs in its own folder: its paths begin there" if isinstance(error, FileNotFoundError) else ""
-
-
-def _is_environment(value: object) -> bool:
-    return hasattr(value, "Dictionary") and hasattr(value, "Clone")
