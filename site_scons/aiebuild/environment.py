@@ -6,7 +6,7 @@ import os
 
 TYPE_CHECKING = False  # the name is what type checkers know; importing typing takes 8 ms
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from typing import TextIO
 
 PASSED_ON = (
@@ -48,6 +48,11 @@ class Environment:
     def get(self, name: str) -> str:
         """Return the value of a variable, empty where it is not set."""
         return dict(self.variables).get(name, "")
+
+    def values(self, names: Iterable[str]) -> dict[str, str | None]:
+        """Return the values of some variables, None for one that is not set."""
+        known = dict(self.variables)
+        return {name: known.get(name) for name in sorted(names)}
 
     def for_steps(self) -> dict[str, str]:
         """Return the environment that steps run in, before a step adds its own values."""

@@ -42,8 +42,9 @@ def write(
     folders: dict[str, Stamp],
     names: dict[str, str],
     absent: list[str],
-    variables: dict[str, str],
+    variables: dict[str, str | None],
     answer: dict[str, object],
+    doubt: str = "",
 ) -> None:
     """Write the record of a build that has just succeeded; the arguments are those of `record.content`."""
     said = content(
@@ -54,6 +55,7 @@ def write(
         absent=absent,
         variables=variables,
         answer=answer,
+        doubt=doubt,
     )
     os.makedirs(os.path.dirname(record.path), exist_ok=True)  # noqa: PTH103, PTH120 - pathlib costs more than the question
     keep(record.path, said)

@@ -44,8 +44,9 @@ def content(
     folders: dict[str, Stamp],
     names: dict[str, str],
     absent: list[str],
-    variables: dict[str, str],
+    variables: dict[str, str | None],
     answer: dict[str, object],
+    doubt: str = "",
 ) -> dict[str, Any]:
     """Return a record of what is there now.
 
@@ -55,8 +56,9 @@ def content(
         folders: what was searched or listed: a new name in one of them may be a new input.
         names: `listings` of those that may change without that, as where an editor writes beside its file.
         absent: files that were looked for and not there.
-        variables: the environment variables that decide.
+        variables: the environment variables that decide; None for one that is not set.
         answer: what is said of the build when it is asked for again; `output` is its folder.
+        doubt: why it can never be told whether it is up to date; empty where it can.
     """
     now = time.time_ns()
     young = {name: digest(name) for name, known in (files | folders).items() if known and is_young(known, now)}
@@ -74,6 +76,7 @@ def content(
         "absent": absent,
         "variables": variables,
         "answer": answer,
+        "doubt": doubt,
     }
 
 
@@ -130,7 +133,7 @@ class Known:
             return NONE
         if self.record["form"] != FORM or self.record["version"] != __version__:
             return OTHER_VERSION
-        return ""
+        return str(self.record["doubt"])
 
     def differences(
         self, variables: dict[str, str], reasons: int = 1, look: Callable[[str], Stamp] | None = None
@@ -176,7 +179,7 @@ class Known:
         return found + [
             ("", f"the variable {name} changed")
             for name, value in self.record["variables"].items()
-            if variables.get(name, "") != value
+            if variables.get(name) != value
         ]
 
     def _has_same_files(self, look: Callable[[str], Stamp] | None) -> bool:

@@ -273,6 +273,92 @@ def test_what_a_recipe_itself_reads_is_noticed(tmp_path: Path, line: str) -> Non
     assert not status(project)[0]
 
 
+VARIABLE = {
+    "get": 'import os; os.environ.get("FLAVOUR", "plain")',
+    "getenv": 'import os; os.getenv("FLAVOUR")',
+    "item": 'import os; os.environ["FLAVOUR"]',
+    "in": 'import os; "FLAVOUR" in os.environ',
+    "expanded": 'import os; os.path.expandvars("$FLAVOUR")',
+    "a function of a module": "shared.flavour()",
+}
+
+
+@pytest.fixture(scope="module")
+def flavoured(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    project = whole_project(tmp_path_factory.mktemp("flavoured") / "project")
+    project.write("site_scons/shared.py", SHARED + "def flavour():\n    return os.environ.get('FLAVOUR')\n")
+    return project
+
+
+SHARED = 'import os\n\nFLAGS = ["-O1"]\n'
+
+
+def with_line(project: Project, line: str) -> None:
+    """Put a line into the recipe, before anything is said of kernels."""
+    head, add, rest = project.read("designs/one/SConscript").partition("add = ")
+    start = head.partition("import shared\n")[0]
+    project.write("designs/one/SConscript", f'{start}import shared\n{line}\nprint("{READ}")\n{add}{rest}')
+
+
+@pytest.mark.parametrize("how", VARIABLE)
+def test_a_variable_that_a_recipe_asks_for_is_noticed(flavoured: Project, how: str) -> None:
+    flavoured.variables["FLAVOUR"] = "sweet"
+    with_line(flavoured, VARIABLE[how])
+    flavoured.build("design=one")
+    assert status(flavoured) == (True, [])
+    flavoured.variables["SAVOUR"] = "another one"
+    assert status(flavoured)[0]
+    flavoured.variables["FLAVOUR"] = "sour"
+    assert status(flavoured) == (False, ["the variable FLAVOUR changed"])
+    assert READ in flavoured.build("design=one").out
+    assert status(flavoured)[0]
+
+
+def test_a_variable_that_is_set_to_nothing_is_another_one_than_none(flavoured: Project) -> None:
+    flavoured.variables.pop("FLAVOUR", None)
+    with_line(flavoured, VARIABLE["in"])
+    flavoured.build("design=one")
+    assert status(flavoured)[0]
+    flavoured.variables["FLAVOUR"] = ""
+    assert not status(flavoured)[0]
+
+
+@pytest.mark.parametrize("reads", ['os.environ.get("FLAVOUR")', 'os.path.exists("extra.h")', 'open("data.txt").read()'])
+def test_what_a_module_reads_at_its_import_counts_for_each_design(tmp_path: Path, reads: str) -> None:
+    project = whole_project(tmp_path / "project")
+    add_design(project, "two", RECIPE.format(name="two"), {"add_one": "add.o"})
+    project.write("site_scons/data.txt", "1\n")
+    inside = reads.replace('"extra', 'ROOT + "/extra').replace('"data', 'ROOT + "/data')
+    project.write("site_scons/shared.py", SHARED + f"ROOT = os.path.dirname(__file__)\n{inside}\n")
+    project.build()
+    assert status(project, "design=one,two")[0]
+    project.variables["FLAVOUR"] = "sour"
+    project.write("site_scons/extra.h", "\n")
+    project.write("site_scons/data.txt", "2\n")
+    assert not status(project, "design=one")[0]
+    assert not status(project, "design=two")[0]
+
+
+DOUBTS = {
+    'import subprocess; subprocess.run(["true"])': "runs a program",
+    'import os; os.system("true")': "runs a program",
+    "import os; dict(os.environ)": "goes through all environment variables",
+    "import os; os.environ | {}": "goes through all environment variables",
+    'import socket; socket.getaddrinfo("127.0.0.1", 80)': "asks another computer",
+}
+
+
+@pytest.mark.parametrize("line", DOUBTS)
+def test_a_recipe_whose_answer_nobody_can_compare_is_never_up_to_date(flavoured: Project, line: str) -> None:
+    with_line(flavoured, line)
+    flavoured.build("design=one")
+    at = flavoured.read("designs/one/SConscript").splitlines().index(line) + 1
+    said = f"designs/one/SConscript:{at} {DOUBTS[line]}, and the answer may be another one each time"
+    assert status(flavoured) == (False, [said])
+    assert READ in flavoured.build("design=one").out
+    assert scons_agrees(flavoured)
+
+
 TestEdits = Edits.TestCase
 TestEdits.settings = settings(
     max_examples=3,

@@ -26,8 +26,8 @@ class Closure:
 
     `files` were read or written; `made` are those that a step wrote, with their nodes (None: a record beside one).
     `folders` were searched: a new name in one of them may hide another. `listed` were listed by a step or a recipe.
-    `absent` were looked for in vain; `hidden` too, and the folders that they would be in tell of them. `differs` says
-    that a step gives another result each time.
+    `absent` were looked for in vain; `hidden` too, and the folders that they would be in tell of them. `doubt` says
+    why nobody can tell whether it is up to date, if nobody can.
     """
 
     files: set[str] = field(default_factory=set)
@@ -36,7 +36,7 @@ class Closure:
     listed: set[str] = field(default_factory=set)
     absent: set[str] = field(default_factory=set)
     hidden: set[str] = field(default_factory=set)
-    differs: bool = False
+    doubt: str = ""
 
 
 def closure(nodes: Iterable[Any], session: Session, scripts: Iterable[str]) -> Closure:
@@ -56,7 +56,8 @@ def closure(nodes: Iterable[Any], session: Session, scripts: Iterable[str]) -> C
                 found.made[name] = node
         step = step_of(node)
         if step is not None:
-            found.differs = found.differs or step.always
+            if step.always:
+                found.doubt = f"the step {step.label!r} gives another result each time"
             found.files.update(_programs(step))
             _add_reads(node, step, found, session)
     _add_tools(found, session)
@@ -122,8 +123,7 @@ def _add_reads(node: Any, step: Step, found: Closure, session: Session) -> None:
     found.files.add(record)
     reads = depfile.read(session.root / record)
     if reads is None:
-        # What it read is not known: no promise can be made.
-        found.differs = True
+        found.doubt = f"it is not known what the step {step.label!r} has read"
         return
     found.files.update((*reads.files, *reads.external))
     found.listed.update(reads.folders)

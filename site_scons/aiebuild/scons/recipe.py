@@ -64,6 +64,8 @@ def _plain(error: Exception) -> str:
 def _hint(error: Exception, names: Mapping[str, Any]) -> str:
     if isinstance(error, AttributeError) and error.name is not None and _is_environment(error.obj):
         return did_you_mean(error.name, WORDS)
+    if isinstance(error, NameError) and error.name in names:
+        return f"a recipe asks for it first: Import({', '.join(map(repr, names))})"
     if isinstance(error, NameError) and error.name is not None:
         return did_you_mean(error.name, ["Import", *names])
     return "a recipe runs in its own folder: its paths begin there" if isinstance(error, FileNotFoundError) else ""

@@ -57,16 +57,14 @@ def remember(
     seen: Mapping[tuple[str, str], Seen],
 ) -> None:
     """Record each design, with its arch, that is wholly built."""
-    if session.failed or SCons.Script.GetBuildFailures() or _was_set(session) or not session.is_repeatable:
+    if session.failed or SCons.Script.GetBuildFailures() or _was_set(session):
         return
     for key, nodes in planned.items():
         targets = [node for design in nodes for node in design.all]
         if not all(map(_is_built, targets)):
             continue
         found = closure([*targets, *session.chains], session, _scripts(key[0], session, seen[key]))
-        found.folders |= seen[key].folders
-        found.absent |= seen[key].absent
-        _write(freshness.record_of(typed, *key), found, session, nodes[0].output)
+        _write(freshness.record_of(typed, *key), found, seen[key], session, nodes[0].output)
 
 
 def _scripts(name: str, session: Session, seen: Seen) -> set[str]:
@@ -77,12 +75,14 @@ def _scripts(name: str, session: Session, seen: Seen) -> set[str]:
     )
 
 
-def _write(record: freshness.Record, found: Closure, session: Session, output: str) -> None:
+def _write(record: freshness.Record, found: Closure, seen: Seen, session: Session, output: str) -> None:
+    found.folders |= seen.folders
+    found.absent |= seen.absent
     # In this order: a name that comes after the listings changes a stamp, and what changes while the stamps are looked
     # through is noticed by the next start.
     names = listings(found.listed | found.folders)
     files, folders = stamps(found.files), stamps(found.listed | found.folders)
-    if found.differs or not _Judge(session, found).approves(files, folders):
+    if not _Judge(session, found).approves(files, folders):
         return
     freshness.write(
         record,
@@ -90,8 +90,9 @@ def _write(record: freshness.Record, found: Closure, session: Session, output: s
         folders=folders,
         names=names,
         absent=sorted(found.absent),
-        variables={name: session.environment.get(name) for name in freshness.VARIABLES},
+        variables=session.environment.values({*freshness.VARIABLES, *seen.variables}),
         answer={"output": output},
+        doubt=seen.doubt or found.doubt,
     )
 
 

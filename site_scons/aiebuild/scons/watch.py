@@ -230,7 +230,7 @@ class Loop:
             folders=stamps(found.folders),
             names=names,
             absent=sorted(found.absent),
-            variables={name: session.environment.get(name) for name in VARIABLES},
+            variables=session.environment.values(VARIABLES),
             answer={},
         )
         return Known("", record)
