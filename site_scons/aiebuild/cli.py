@@ -15,6 +15,7 @@ from aiebuild.record import NONE, said
 TYPE_CHECKING = False  # the name is what type checkers know; importing typing takes 8 ms
 if TYPE_CHECKING:
     from pathlib import Path
+    from typing import NoReturn
 
     from aiebuild.options import Request
 
@@ -32,6 +33,8 @@ EXPLAIN = "explain"
 NEW = "new"
 CACHE = "cache"
 WATCH = "watch"
+AGAIN = "--again"
+"""What `watch` puts behind the words of the program that it starts in its own place."""
 FILES = ("verify", "inspect")
 """Verbs that are about files, and need no project."""
 
@@ -49,6 +52,8 @@ def main() -> int:
     try:
         if argv[:1] in ([COMPLETE], [COMPLETION]):
             return completion(argv, Path.cwd())
+        if WATCH in argv and argv[-1] == AGAIN:
+            watch_on(argv[:-1])
         return run(argv, Path.cwd())
     except AieBuildError as error:
         sys.stderr.write(f"{error}\n")
@@ -327,9 +332,14 @@ def watch(request: Request, argv: list[str], root: Path) -> int:
     if others or request.targets:
         raise OptionError(f"{(*others, *request.targets)[0]} does not go with watch", hint="build or check does")
     contract.require(request.several("design"), contract.find(root))
+    watch_on(argv)
+
+
+def watch_on(words: list[str]) -> NoReturn:
+    """Watch with words that are known to be right; a project, or a design, that is not there is waited for."""
     from aiebuild.scons.watch import main as begin  # noqa: PLC0415 - it loads SCons
 
-    begin(argv, STARTED - TICK_NS)
+    begin(words, STARTED - TICK_NS)
 
 
 def explain(argv: list[str], root: Path) -> int:

@@ -150,6 +150,30 @@ def test_what_recipes_are_made_of_is_read_again(watching: Watching) -> None:
     assert watching.end(signal.SIGTERM) == 128 + signal.SIGTERM
 
 
+@pytest.mark.parametrize("gone", ["SConstruct", "designs/one", "designs", "."])
+def test_what_is_missing_for_a_while_is_waited_for(watching: Watching, gone: str) -> None:
+    project = watching.project
+    aside = project.root.parent / "aside"
+    known = len(watching.lines)
+    (project.root / gone).rename(aside)
+    for _ in range(SECONDS * 20):
+        if watching.lines[known:]:
+            break
+        time.sleep(0.05)
+    if gone != ".":
+        assert watching.wait(known)[-1].startswith("the project could not be read")
+        # Whoever looks for it once more finds it missing still.
+        project.write("notes.txt", "something else changes meanwhile\n")
+        watching.wait(len(watching.lines))
+    assert watching.process.poll() is None
+
+    known = len(watching.lines)
+    aside.rename(project.root / gone)
+    assert watching.wait(known)[-1] == "watching one; Ctrl-C ends it"
+    assert compiled(watching.after("alt/add.h", "#define VERSION 2\n")) == ["kernels/add.cc"]
+    assert watching.end() == 0
+
+
 def test_an_edit_made_while_it_builds_is_not_lost(watching: Watching) -> None:
     project = watching.project
     project.write("meddle", "echo '#define BASE 30' > alt/base.h")

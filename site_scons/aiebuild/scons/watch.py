@@ -19,6 +19,7 @@ import SCons.Node.FS
 import SCons.Script
 
 from aiebuild import tree
+from aiebuild.cli import AGAIN
 from aiebuild.environment import variables
 from aiebuild.errors import OptionError
 from aiebuild.freshness import DEFAULT_BUILD_DIR, VARIABLES, record_of
@@ -53,7 +54,7 @@ SETTLE_SECONDS = 0.02
 TICK_NS = 10_000_000
 """By how much the times of files may lag behind the clock: one tick of the kernel, 10 ms at most."""
 
-AGAIN = 2
+IN_A_ROW = 2
 """How many builds may follow each other because files changed meanwhile of which nobody knows that they are inputs."""
 
 NAMED = 3
@@ -65,7 +66,7 @@ ENDED = 128 + signal.SIGTERM
 def main(words: Sequence[str], started: int) -> NoReturn:
     """Watch the project in the current folder; Ctrl-C ends it, with exit status 0.
 
-    Where the project cannot be read, a change in it starts this program anew.
+    Where the project cannot be read, or is gone for a while, a change in it starts this program anew.
 
     Args:
         words: of a command line of SCons.
@@ -79,6 +80,16 @@ def main(words: Sequence[str], started: int) -> NoReturn:
     setattr(SCons.Node.FS.get_default_fs(), WATCH, watch)
     sys.argv = ["scons", "-Q", *words]
     before = watch.files.look()
+    if (watch.root / "SConstruct").is_file():
+        _read_and_build(watch)
+    report.note("the project could not be read; watching its files, Ctrl-C ends it")
+    while not (changed := tree.differences(before, watch.files.look())):
+        watch.sleep(NEAR_SECONDS)
+    watch.start_anew(changed)
+
+
+def _read_and_build(watch: Watch) -> None:
+    """Go on for as long as the project can be read; what is wrong with it is said then."""
     try:
         SCons.Script.main()
     except SystemExit as end:
@@ -87,10 +98,6 @@ def main(words: Sequence[str], started: int) -> NoReturn:
         watch.leave()
         if not end.code:
             raise
-    report.note("the project could not be read; watching its files, Ctrl-C ends it")
-    while not (changed := tree.differences(before, watch.files.look())):
-        watch.sleep(NEAR_SECONDS)
-    watch.start_anew(changed)
 
 
 def of_this_process() -> Watch | None:
@@ -149,8 +156,11 @@ class Watch:
     def start_anew(self, changed: Sequence[Difference]) -> NoReturn:
         """Put a new program in the place of this one: its command line, in the project's folder."""
         report.note(f"{_named(changed)}: reading the project again")
+        while not self.root.is_dir():
+            self.sleep(NEAR_SECONDS)
         os.chdir(self.root)
-        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606 - this very program
+        words = [word for word in sys.orig_argv[1:] if word != AGAIN]
+        os.execv(sys.executable, [sys.executable, *words, AGAIN])  # noqa: S606 - this very program
 
 
 class Loop:
@@ -262,7 +272,7 @@ class Loop:
         # Or what changed may yet be an input, or the build was only too quick after the change to leave a record.
         if not again and (changed or (status == 0 and self._session.is_repeatable)):
             self._in_a_row += 1
-            again = self._in_a_row < AGAIN
+            again = self._in_a_row < IN_A_ROW
         for key in work:
             if again:
                 self._stuck.pop(key, None)
