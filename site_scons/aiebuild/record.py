@@ -209,11 +209,8 @@ class Known:
             if name not in folders and look(place(name)) == known[name] and digest(place(name)) != young[name]
         ]
         found += [(name, "is new") for name in record["missing"] if look(place(name))]
-        found += [
-            ("", f"names in {name or '.'} changed")
-            for name, then in folders.items()
-            if not self._has_same_names(name, look(place(name)), then)
-        ]
+        others = [name for name, then in folders.items() if not self._has_same_names(name, look(place(name)), then)]
+        found += [("", f"names in {name} changed") for name in dict.fromkeys(map(self._called, others))]
         return found + [(name, "is new") for name in record["absent"] if os.path.lexists(place(name))]
 
     def _has_same_names(self, name: str, now: Stamp, then: Stamp) -> bool:
@@ -225,6 +222,13 @@ class Known:
 
     def _below(self, name: str) -> str:
         return name if os.path.isabs(name) else self._start + name  # noqa: PTH117 - see above
+
+    def _called(self, folder: str) -> str:
+        """Return the one name of a folder that people are told, relative where it is the project's."""
+        root = self._start.rstrip(os.sep) or os.getcwd()  # noqa: PTH109 - see above
+        if folder == root or not folder:
+            return "."
+        return folder.removeprefix(f"{root.rstrip(os.sep)}{os.sep}")
 
 
 class Records:

@@ -41,6 +41,19 @@ def test_a_name_that_came_and_went_in_the_project_is_nothing(known: Known) -> No
     assert known.differences({}) == []
 
 
+def test_a_folder_of_the_project_is_named_once_and_by_its_relative_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "inc").mkdir()
+    monkeypatch.chdir(tmp_path)
+    known = record("", ".", str(tmp_path), "inc", str(tmp_path / "inc"))
+    for name in ("new", "inc/new"):
+        Path(name).touch()
+    for of_the_folder in (known, Known("", known.record, str(tmp_path))):
+        found = of_the_folder.differences({}, reasons=9)
+        assert found == [("", "names in . changed"), ("", "names in inc changed")]
+
+
 def test_a_replaced_file_is_nothing_to_its_folder(known: Known) -> None:
     Path("inc/one.h.new").touch()
     Path("inc/one.h.new").replace("inc/one.h")
