@@ -264,6 +264,18 @@ def test_the_parent_of_a_run_imports_nothing_slow() -> None:
     assert done.stdout == "[]\n"
 
 
+@pytest.mark.parametrize("has_bf16", [False, True])
+def test_ml_dtypes_is_loaded_for_bf16_alone_and_before_the_check(project: Project, has_bf16: bool) -> None:
+    project.prepare(check=f"import sys\n\nassert ('ml_dtypes' in sys.modules) is {has_bf16}\n{CHECK}")
+    if has_bf16:
+        text = (project.root / "build/x.generic.mlir").read_text()
+        constant = '%e = "arith.constant"() <{value = 1.0 : bf16}> : () -> bf16\n'
+        project.write("build/x.generic.mlir", text.replace('"scf.for"', f'{constant}"scf.for"', 1))
+        assert project.host("translate", "build/x.generic.mlir", "-o", "build/x.cores.py").returncode == 0
+    done = project.run()
+    assert done.returncode == 0, done.stderr
+
+
 def interrupted(project: Project, words: tuple[str, ...], sign: str) -> tuple[int, str, str]:
     """Start a step, send it what Ctrl-C sends once `sign` exists, and return its status and what it said."""
     step = subprocess.Popen(

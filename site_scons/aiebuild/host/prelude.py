@@ -27,7 +27,6 @@ _step_fault = support.step_fault
 _f16 = np.float16
 _f32 = np.float32
 _f64 = np.float64
-_bf16 = support.bfloat16
 _allocate = views.allocate
 _subview = views.subview
 _cast = views.cast

@@ -8,15 +8,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import ml_dtypes
 import numpy as np
 
 from aiebuild.host import elements
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-bfloat16 = ml_dtypes.bfloat16
 
 
 class Fault(Exception):  # noqa: N818 - it becomes a RunError where the core and the line are known
@@ -145,7 +142,12 @@ def round_half_away(value: float) -> float:
 def dtype(element: str) -> np.dtype[Any]:
     """Return the NumPy type of an element type."""
     name = elements.numpy_name(element)
-    return np.dtype(bfloat16) if name == "bfloat16" else np.dtype(name)
+    if name != "bfloat16":
+        return np.dtype(name)
+    from aiebuild.host.bfloat import _bf16  # noqa: PLC0415 - only a design that has one pays for it
+
+    found: np.dtype[Any] = np.dtype(_bf16)
+    return found
 
 
 def bitcast(value: Any, source: str, target: str) -> Any:

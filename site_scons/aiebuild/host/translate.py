@@ -30,6 +30,10 @@ from aiebuild.host.plan import *
 from aiebuild.host.prelude import *
 """
 
+_BF16 = """\
+from aiebuild.host.bfloat import *
+"""
+
 
 def translate(module: Module) -> str:
     """Return the Python text of a module; what cores and functions have of `affine` is lowered first.
@@ -47,14 +51,16 @@ def translate(module: Module) -> str:
     blocks += [_sequence(unit, op) for op in design.sequences]
     constants = [f"{name} = _{kind}({text})" for (kind, text), name in unit.constants.items()]
     sections = [
-        f'"""The cores and runtime sequences of {module.file or "a module"}, translated for the host."""\n',
-        _PRELUDE,
         _plan(described),
         f"SITES = {_tuple(unit.sites)}\n",
         *(["\n".join(constants) + "\n"] if constants else []),
         *(f"\n{block}" for block in blocks),
     ]
-    return "\n".join(sections)
+    body = "\n".join(sections)
+    # Wherever a bf16 occurs: what is imported here is imported before a `check.py` can put something in its place.
+    imports = _PRELUDE + _BF16 * ("bf16" in body)
+    head = f'"""The cores and runtime sequences of {module.file or "a module"}, translated for the host."""\n'
+    return f"{head}\n{imports}\n{body}"
 
 
 def _plan(described: plan.Plan) -> str:
