@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from hypothesis import settings
@@ -18,3 +19,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 # How long an example takes says nothing where others use the machine too.
 settings.register_profile("any machine", deadline=None)
 settings.load_profile("any machine")
+
+# Some shells set it. The tests start Python thousands of times: each start would compile all of aiebuild anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

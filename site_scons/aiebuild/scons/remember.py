@@ -128,10 +128,20 @@ class _Judge:
         """Return whether something beside caches and the build folder came into a folder while this build ran."""
         own = {CACHE, Path(self.session.build_dir).parts[0]}
         try:
-            entries = [entry for entry in os.scandir(folder) if entry.name not in own]
-            return any(entry.stat(follow_symlinks=False).st_ctime_ns > self.session.opened_at for entry in entries)
+            return any(self._is_new(entry) for entry in os.scandir(folder) if entry.name not in own)
         except OSError:
             return True
+
+    def _is_new(self, entry: os.DirEntry[str]) -> bool:
+        """Return whether a name may have come while this build ran, for its file or folder changed meanwhile.
+
+        Python's cache of the modules that a recipe imports is a change of their folder, and no new name above it.
+        """
+        if entry.stat(follow_symlinks=False).st_ctime_ns <= self.session.opened_at:
+            return False
+        cache = Path(entry.path, CACHE)
+        is_cached = cache.is_dir() and cache.stat().st_ctime_ns > self.session.opened_at
+        return not is_cached or self._has_new_names(Path(entry.path))
 
 
 def _has_its_content(node: Any) -> bool:
