@@ -29,6 +29,9 @@ PART = 1024
 MANY = 4096
 """Of fewer files than that, looking at all of them costs no more than a second process does."""
 
+CACHE = "__pycache__"
+"""Python's own folder beside modules, which is no name that anybody looks for."""
+
 FEW = 4
 """In a folder of fewer files opening it costs more than looking each of them up from further away."""
 
@@ -61,7 +64,7 @@ def digest(name: str) -> str:
 
     try:
         if os.path.isdir(name):  # noqa: PTH112 - see above
-            names = "\0".join(sorted(map(_kind, os.scandir(name))))
+            names = "\0".join(sorted(_kind(entry) for entry in os.scandir(name) if entry.name != CACHE))
             return hashlib.sha256(names.encode(errors="surrogateescape")).hexdigest()
         with open(name, "rb") as stream:  # noqa: PTH123 - see above
             return hashlib.sha256(stream.read()).hexdigest()

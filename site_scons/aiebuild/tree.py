@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from aiebuild.stamps import stamp
+from aiebuild.stamps import CACHE, stamp
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from aiebuild.record import Difference
     from aiebuild.stamps import Stamp
-
-CACHE = "__pycache__"
 
 
 class Tree:

@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING, Any
 from aiebuild.noted_environment import ALL, noted
 from aiebuild.scons.location import reading_line
 from aiebuild.scons.session import project_path
+from aiebuild.stamps import CACHE
 from aiebuild.toolchains.python import PACKAGE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from aiebuild.errors import Location
-
-CACHE = "__pycache__"
 
 
 PROGRAMS = frozenset({"subprocess.Popen", "os.system", "os.posix_spawn", "os.spawn", "os.exec"})

@@ -19,8 +19,8 @@ import SCons.Util
 
 from aiebuild import freshness
 from aiebuild.scons.closure import Closure, closure
-from aiebuild.scons.recipe_reads import CACHE, own_modules
-from aiebuild.stamps import listings, stamps
+from aiebuild.scons.recipe_reads import own_modules
+from aiebuild.stamps import CACHE, listings, stamps
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
