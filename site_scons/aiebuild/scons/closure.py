@@ -14,7 +14,7 @@ from aiebuild.scons.session import project_path
 from aiebuild.toolchains.python import PACKAGE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from aiebuild.scons.session import Session
     from aiebuild.step import Step
@@ -71,8 +71,13 @@ def _programs(step: Step) -> set[str]:
     return {word for word in words if Path(word).is_file()}
 
 
-def walk(nodes: Iterable[Any]) -> Iterable[Any]:
-    """Yield some nodes and everything that they are made from, each once."""
+def walk(nodes: Iterable[Any], below: Callable[[Any], Iterable[Any]] | None = None) -> Iterable[Any]:
+    """Yield some nodes and everything that they are made from, each once.
+
+    Args:
+        nodes: where to begin.
+        below: what a node is made from; as SCons has found out when left out.
+    """
     seen: set[Any] = set()
     waiting = list(nodes)
     while waiting:
@@ -81,27 +86,31 @@ def walk(nodes: Iterable[Any]) -> Iterable[Any]:
             continue
         seen.add(node)
         yield node
-        waiting += node.children(scan=0) if node.has_builder() else []
+        waiting += (below or _children)(node)
+
+
+def _children(node: Any) -> Iterable[Any]:
+    found: Iterable[Any] = node.children(scan=0) if node.has_builder() else ()
+    return found
+
+
+def _named_sources(node: Any) -> Iterable[Any]:
+    """Return the sources that a step names; unlike its children they are nothing that SCons would remember."""
+    found: Iterable[Any] = () if step_of(node) is None else node.sources
+    return found
 
 
 def read_of(nodes: Iterable[Any], root: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the sources that some nodes are made from, and the records of what their steps have read besides.
 
-    Unlike `walk` it asks SCons for nothing that SCons would remember: it is for graphs that still grow.
+    It is for graphs that still grow.
     """
     sources: set[str] = set()
     records: set[str] = set()
-    seen: set[Any] = set()
-    waiting = list(nodes)
-    while waiting:
-        node = waiting.pop()
-        if node in seen:
-            continue
-        seen.add(node)
+    for node in walk(nodes, _named_sources):
         step = step_of(node)
         if step is not None:
             records |= {record_of(step)} if step.depfile else set()
-            waiting += node.sources
         elif isinstance(node, SCons.Node.FS.Base):
             sources.add(project_path(Path(str(node.get_abspath())), root))
     return tuple(sorted(sources)), tuple(sorted(records))
