@@ -71,15 +71,15 @@ def _pairs(argv: list[str]) -> list[tuple[str, str]]:
 
 
 def _quick(argv: list[str]) -> int | None:
-    """Return 0 where `build` has nothing to do, the answer of `status`, and None where more is needed."""
+    """Return 0 where `build` or `check` has nothing to do, the answer of `status`, and None where more is needed."""
     verbs = [word for word in argv if not word.startswith("-j") and ("=" not in word or word.startswith("-"))]
     pairs = _pairs(argv)
     if verbs[:1] == [STATUS] and set(verbs[1:]) <= {JSON}:
         return _status(pairs, as_json=JSON in verbs)
-    if verbs != ["build"]:
+    if not verbs or not freshness.VERBS.issuperset(verbs):
         return None
     started = time.monotonic()
-    done, left = freshness.fresh(pairs, variables())
+    done, left = freshness.fresh(pairs, verbs, variables())
     if left or not done:
         return None
     sys.stdout.write(freshness.said(done, time.monotonic() - started) + "\n")

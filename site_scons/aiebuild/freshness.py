@@ -17,7 +17,7 @@ from aiebuild.stamps import Moment
 
 TYPE_CHECKING = False  # the name is what type checkers know; importing typing takes 8 ms
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from aiebuild.record import Difference
     from aiebuild.stamps import Stamp
@@ -84,6 +84,10 @@ def check(
 IGNORED = frozenset({"design", "arch", "verbose", "json", "run_timeout", "aiecc_jobs", "timing"})
 """Words of a command line that make no difference to what one configuration of one design is."""
 
+CHECK = "check"
+VERBS = frozenset({"build", CHECK})
+"""Verbs that do nothing where everything is up to date; `check` adds a run on the host."""
+
 DEFAULT_BUILD_DIR = "build"
 DEFAULT_ARCH = "host"
 
@@ -105,9 +109,12 @@ class Record:
 def record_of(pairs: list[tuple[str, str]], design: str, arch: str) -> Record:
     """Return the record of one design for one arch, from the command line as it was typed.
 
-    Two ways to say the same have two records: the second one is made by SCons, which finds nothing to do.
+    Two ways to say the same have two records: the second one is made by SCons, which finds nothing to do. An arch that
+    is not asked for is the run on the host that `check` adds; the toolchain is not meant for that.
     """
     given = dict(pairs)
+    if arch not in values(pairs, "arch", DEFAULT_ARCH):
+        given.pop("toolchain", None)
     said = sorted((name, value) for name, value in given.items() if name not in IGNORED)
     asked = json.dumps([design, arch, said], separators=(",", ":"))
     # Not a digest of a kind that cannot collide, which costs 2 ms to import: the record holds the request itself.
@@ -143,7 +150,7 @@ def is_plain(pairs: list[tuple[str, str]]) -> bool:
 
 
 def fresh(
-    pairs: list[tuple[str, str]], variables: dict[str, str]
+    pairs: list[tuple[str, str]], verbs: Iterable[str], variables: dict[str, str]
 ) -> tuple[list[tuple[str, str, str]], dict[tuple[str, str], list[str]]]:
     """Return the configurations that are up to date, with their folders, and those that SCons has to decide.
 
@@ -153,7 +160,10 @@ def fresh(
     done: list[tuple[str, str, str]] = []
     open_: dict[tuple[str, str], list[str]] = {}
     plain = is_plain(pairs)
-    asked = [(design, arch) for design in designs(pairs) for arch in values(pairs, "arch", DEFAULT_ARCH)]
+    archs = values(pairs, "arch", DEFAULT_ARCH)
+    if CHECK in verbs and DEFAULT_ARCH not in archs:
+        archs.append(DEFAULT_ARCH)
+    asked = [(design, arch) for design in designs(pairs) for arch in archs]
     look = Moment() if len(asked) > 1 else None
     for design, arch in asked:
         record = record_of(pairs, design, arch)

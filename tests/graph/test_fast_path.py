@@ -72,6 +72,14 @@ def test_what_the_result_does_not_depend_on_is_not_minded(fresh: Project, name: 
     assert scons_agrees(fresh)
 
 
+@pytest.mark.parametrize("verbs", [("check",), ("build", "check")])
+def test_a_check_on_the_host_is_a_build(fresh: Project, verbs: tuple[str, ...]) -> None:
+    assert READ not in fresh.build(*verbs, "design=one").out
+    NOTICED["the check edited"](fresh)
+    assert READ in fresh.build(*verbs, "design=one").out
+    assert READ not in fresh.build("design=one").out
+
+
 def test_a_changed_tool_variable_is_named(fresh: Project) -> None:
     fresh.variables["PEANO_INSTALL_DIR"] = str(fresh.root)
     assert status(fresh)[1][0] == "the variable PEANO_INSTALL_DIR changed"

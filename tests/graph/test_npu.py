@@ -65,6 +65,20 @@ def test_f14_the_third_switch_of_the_arch_does_nothing(npu: Project) -> None:
     assert npu.build("arch=aie2").steps == []
 
 
+def test_a_check_that_has_nothing_to_do_reads_no_recipe_and_hides_no_fault(npu: Project) -> None:
+    npu.write("designs/x/SConscript", npu.read("designs/x/SConscript") + '\nprint("the recipe is read")\n')
+    words = ("design=x", "arch=aie2", "toolchain=peano")
+    assert "run x (npu1_1col)" in npu.build("check", *words).steps
+    said = npu.build("check", *words).out
+    assert "x: nothing to do" in said
+    assert "the recipe is read" not in said
+    npu.write("designs/x/check.py", npu.read("designs/x/check.py") + "# other\n")
+    assert "the recipe is read" not in npu.build(*words).out
+    assert "run x (npu1_1col)" in npu.build("check", *words).steps
+    # The run on the host was one without this toolchain, which nobody can ask for there.
+    assert "toolchain=peano" in npu.scons("design=x", "toolchain=peano").err
+
+
 def test_f7_another_aiecc_makes_xclbin_and_insts_anew_and_compiles_nothing(npu: Project, tools: Installation) -> None:
     npu.build("arch=aie2")
     tools.touch("aiecc", "another build")

@@ -34,9 +34,9 @@ def main(arguments: Iterable[tuple[str, str]], words: Iterable[str]) -> None:
     pairs, verbs = list(arguments), list(words)
     skip: tuple[tuple[str, str], ...] = ()
     changed: set[str] = set()
-    if set(verbs) <= {"build"} and not any(map(_is_set, BYPASS)) and not unknown_options():
+    if freshness.VERBS.issuperset(verbs) and not any(map(_is_set, BYPASS)) and not unknown_options():
         started = time.monotonic()
-        done, left = freshness.fresh(pairs, variables())
+        done, left = freshness.fresh(pairs, verbs, variables())
         if done and not left:
             sys.stdout.write(freshness.said(done, time.monotonic() - started) + "\n")
             sys.stdout.flush()
