@@ -6,7 +6,7 @@ import os
 
 TYPE_CHECKING = False  # the name is what type checkers know; importing typing takes 8 ms
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, MutableMapping
     from typing import TextIO
 
 PASSED_ON = (
@@ -70,6 +70,18 @@ def wants_colour(environment: Environment, stream: TextIO) -> bool:
 def has_cursor(environment: Environment, stream: TextIO) -> bool:
     """Return whether a stream is a terminal on which a line can be written anew; colours are another matter."""
     return environment.get("TERM") not in {"", "dumb"} and stream.isatty()
+
+
+def exchange(stand_in: Callable[[MutableMapping[str, str]], MutableMapping[str, str]]) -> MutableMapping[str, str]:
+    """Put a stand-in in the place of what Python programs call the environment; return what was there.
+
+    Args:
+        stand_in: makes it from what is there.
+    """
+    real = os.environ
+    # B003: the variables stay as they are; assignment: a stand-in is asked, nobody looks at its type.
+    os.environ = stand_in(real)  # type: ignore[assignment] # noqa: B003
+    return real
 
 
 def variables() -> dict[str, str]:

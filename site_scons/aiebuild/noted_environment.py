@@ -1,11 +1,12 @@
-"""What stands in for `os.environ` while a recipe is read, and tells which variables it is asked for."""
+"""What stands in for the process's environment while a recipe is read, and tells which variables it is asked for."""
 
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Iterator, MutableMapping
 from typing import TYPE_CHECKING
+
+from aiebuild.environment import exchange
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -15,10 +16,10 @@ ALL = "*"
 
 
 class NotedEnvironment(MutableMapping[str, str]):
-    """The environment of this process, as `os.environ` is.
+    """The environment of this process, for whoever reads it as Python programs do.
 
     Args:
-        real: `os.environ`.
+        real: what it stands in for.
         note: is told each name that is asked for, set or not; `ALL` where all of them are.
     """
 
@@ -65,10 +66,8 @@ class NotedEnvironment(MutableMapping[str, str]):
 @contextlib.contextmanager
 def noted(note: Callable[[str], None]) -> Iterator[None]:
     """Let `note` be told the variables that are asked for until the end of the block."""
-    real = os.environ
-    # B003: the variables stay, somebody stands in for them; assignment: it is asked, not checked for its type.
-    os.environ = NotedEnvironment(real, note)  # type: ignore[assignment] # noqa: B003
+    real = exchange(lambda real: NotedEnvironment(real, note))
     try:
         yield
     finally:
-        os.environ = real  # noqa: B003 - see above
+        exchange(lambda _: real)

@@ -38,7 +38,7 @@ def graph(project: Project, names: tuple[str, ...]) -> int:
     named, form = project.request.get("json"), project.request.get("format") or write.DEFAULT
     write.require_form(form)
     _read(project, names)
-    title = f"{names[0] if len(names) == 1 else 'designs'}.{'.'.join(project._arches())}"
+    title = f"{names[0] if len(names) == 1 else 'designs'}.{'.'.join(project.arches())}"
     found = drawing.graph(project.session, title)
     target = named or f"{project.session.build_dir}/graph/{title}{write.SUFFIXES[form]}"
     if project.writes:
@@ -49,7 +49,7 @@ def graph(project: Project, names: tuple[str, ...]) -> int:
 
 
 def _read(project: Project, names: tuple[str, ...]) -> None:
-    project._read_recipes(names)
+    project.read_recipes(names)
     # SCons itself takes these over only after all recipes are read.
     SCons.Util.set_hash_format("sha256")
     project.env.fs.set_max_drift(-1)
@@ -64,17 +64,17 @@ def ide(project: Project, names: tuple[str, ...]) -> int:
     contracts = []
     for name in project.contracts:
         with writer.leaving_out(name):
-            contracts.append(project._contract(name))
+            contracts.append(project.contract(name))
     asked = project.request
     others = dataclasses.replace(asked, parameters={}, options={**asked.options, "variant": "", "device": ""})
     for known in contracts:
         # What is said of one design is no matter of the other ones, which are in the database all the same.
         project.request = asked if known.name in names else others
-        for arch in project._arches():
+        for arch in project.arches():
             if arch in arches(known):
                 with writer.leaving_out(known.name):
-                    project._read_recipe(known.name, arch)
-    writer.write(contracts, project._arches())
+                    project.read_recipe_of(known.name, arch)
+    writer.write(contracts, project.arches())
     report.note("\n".join(writer.said))
     for note in writer.notes:
         project.session.warn(note)

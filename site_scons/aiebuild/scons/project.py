@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import json
 import os
 import time
 from pathlib import Path
@@ -12,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import SCons.Script
 
 from aiebuild import contract, lock, options, timing
-from aiebuild.answer_file import write_answer
 from aiebuild.errors import AieBuildError, ContractError, Location, OptionError, RecipeError, did_you_mean
 from aiebuild.scons import aie, last_run, progress, remember, report
 from aiebuild.scons.configure import Choice, choose_toolchain, configure, seconds
@@ -23,7 +21,6 @@ from aiebuild.scons.urgent import urgent
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from aiebuild.answers import Asked
     from aiebuild.options import Request
     from aiebuild.scons.recipe_reads import Seen
     from aiebuild.scons.session import Session
@@ -41,6 +38,9 @@ WATCH = "watch"
 
 PLANNING = frozenset({EXPLAIN, "graph", "ide"})
 """Verbs that need the steps of the recipes and run none of them."""
+
+QUESTIONS = PLANNING | {"doctor", "list", "describe"}
+"""Verbs that answer, and end the run."""
 
 
 def main(
@@ -116,25 +116,23 @@ class Project:
 
     def read(self) -> None:
         """Answer the verbs that ask, or read the recipes of the designs that are to be built."""
-        if "new" in self.request.verbs and not SCons.Script.GetOption("help"):
-            self._write_new()
-        names = self._names()
+        verbs = set(self.request.verbs)
         if SCons.Script.GetOption("help"):
-            self._help(names)
+            self._ask("help")
             return
-        if "doctor" in self.request.verbs:
-            self._doctor()
-        if self.request.get("trace") == "1" and "host" not in self._arches():
+        if "new" in verbs:
+            self._ask("new")
+        names = self.names()
+        if self.request.get("trace") == "1" and "host" not in self.arches():
             self.session.warn("trace=1 traces runs on the host, and this build has none: arch=host has")
-        if {"list", "describe"} & set(self.request.verbs):
-            self._answer(names)
-        if "clean" in self.request.verbs:
+        for verb in self.request.verbs:
+            if verb in QUESTIONS:
+                self._ask(verb)
+        if "clean" in verbs:
             SCons.Script.SetOption("clean", True)
-        if PLANNING & set(self.request.verbs):
-            self._answer_from_the_graph(names)
         if not SCons.Script.GetOption("no_exec"):
             self.session.lock = lock.hold(self.session.state / "lock", report.note)
-        self._read_recipes(names)
+        self.read_recipes(names)
         if PACKAGING & set(self.request.verbs):
             self._plan_packages(names)
         if WATCH in self.request.verbs:
@@ -145,11 +143,17 @@ class Project:
         progress.begin(self.session, SCons.Script.BUILD_TARGETS)
         self._remember_at_exit()
 
-    def _read_recipes(self, names: tuple[str, ...]) -> None:
+    def _ask(self, verb: str) -> None:
+        from aiebuild.scons import questions  # noqa: PLC0415 - a build does not need it
+
+        questions.ANSWERS[verb](self)
+
+    def read_recipes(self, names: tuple[str, ...]) -> None:
+        """Read the recipes of designs, for each arch that they are not known to be fresh for."""
         for name in names:
-            for arch in self._arches():
+            for arch in self.arches():
                 if (name, arch) not in self.fresh:
-                    self._read_recipe(name, arch)
+                    self.read_recipe_of(name, arch)
 
     def _watch(self) -> None:
         """Wait until something has to be built; then return, in a process that builds that and no more."""
@@ -163,56 +167,14 @@ class Project:
         self.session.designs = [design for nodes in self.planned.values() for design in nodes]
         self.session.lock = lock.hold(self.session.state / "lock", report.note)
 
-    def _answer_from_the_graph(self, names: tuple[str, ...]) -> None:
-        from aiebuild.scons import planning  # noqa: PLC0415 - a build does not need it
-
-        verb = next(verb for verb in self.request.verbs if verb in PLANNING)
-        SCons.Script.Exit({EXPLAIN: planning.explain, "graph": planning.graph, "ide": planning.ide}[verb](self, names))
-
     def _remember_at_exit(self) -> None:
         """Record what was built, once all of it is, so that the next start can do without SCons's graph."""
         whole = not self.request.targets and set(self.request.verbs) <= {"build", "check", WATCH}
         if whole and remember.is_fit():
             atexit.register(remember.remember, self.session, self.typed, self.planned, self.seen)
 
-    def _write_new(self) -> None:
-        """Write new designs; under `-n` they are only told of."""
-        from aiebuild import new  # noqa: PLC0415 - a build does not need it
-
-        for design in new.asked(self.request, self.root):
-            if not SCons.Script.GetOption("no_exec"):
-                design.write(self.root)
-            report.note(design.said)
-        SCons.Script.Exit(0)
-
-    def _answer(self, names: tuple[str, ...]) -> None:
-        from aiebuild import answers  # noqa: PLC0415 - a build does not need it
-
-        contracts = [self._contract(name) for name in names]
-        target = self.request.get("json")
-        if target:
-            write_answer(target, answers.as_json(self.request.verbs, contracts, self._asked()))
-        else:
-            report.note(answers.answer(self.request.verbs, contracts, self._asked()))
-        SCons.Script.Exit(0)
-
-    def _asked(self) -> Asked:
-        from aiebuild.answers import Asked  # noqa: PLC0415 - a build does not need it
-
-        return Asked.of(self.request, self.root)
-
-    def _doctor(self) -> None:
-        from aiebuild.toolchains.doctor import inspect  # noqa: PLC0415 - a build does not need it
-
-        found = inspect(self.session.places, self.request.get("aiecc_dialect"))
-        target = self.request.get("json")
-        if target:
-            write_answer(target, json.dumps(found.to_json(), indent=1) + "\n")
-        else:
-            report.note(found.text())
-        SCons.Script.Exit(0)
-
-    def _names(self) -> tuple[str, ...]:
+    def names(self) -> tuple[str, ...]:
+        """Return the designs that are asked for: those that are named, else all."""
         asked = self.request.several("design")
         contract.require(asked, self.contracts)
         if not asked and self.request.parameters:
@@ -231,33 +193,30 @@ class Project:
 
     def _parameter_names(self, name: str) -> list[str]:
         try:
-            return [parameter.name for parameter in self._contract(name).parameters]
+            return [parameter.name for parameter in self.contract(name).parameters]
         except ContractError:
             return []
 
-    def _help(self, names: tuple[str, ...]) -> None:
-        from aiebuild import answers  # noqa: PLC0415 - a build does not need it
-
-        for name in names if self.request.several("design") else ():
-            SCons.Script.Help("\n" + answers.describe(self._contract(name), self._asked()), append=True)
-
-    def _contract(self, name: str) -> contract.Contract:
+    def contract(self, name: str) -> contract.Contract:
+        """Return the contract of a design."""
         shown = self.contracts[name].relative_to(self.root)
         return contract.load(shown, cache=self.session.state / "contracts", reserved=options.RESERVED)
 
-    def _arches(self) -> tuple[str, ...]:
+    def arches(self) -> tuple[str, ...]:
+        """Return the arches that are asked for, with the host where `check` adds it."""
         asked = self.request.several("arch")
         if "check" in self.request.verbs and "host" not in asked:
             return (*asked, "host")
         return asked
 
-    def _read_recipe(self, name: str, arch: str) -> None:
+    def read_recipe_of(self, name: str, arch: str) -> None:
+        """Read the recipe of a design for one arch."""
         with self.recipe_reads.watch() as self.seen[name, arch]:
             self.planned[name, arch] = self._plan(name, self._settle(name, arch))
 
     def _plan(self, name: str, settled: Settled) -> list[DesignNodes]:
         """Return the designs that a recipe asks for in one configuration; the recipe is read once for each."""
-        env = configure(self.env, self._contract(name), settled, self._choice(settled.arch))
+        env = configure(self.env, self.contract(name), settled, self._choice(settled.arch))
         output = env["AIE_CONFIGURATION"].output
         if output not in self._read:
             self._read[output] = self._designs_of(name, env, settled)
@@ -296,7 +255,7 @@ class Project:
         if arch == "host":
             return settled
         given = {parameter: contract.as_text(value) for parameter, value in settled.parameters.items()}
-        return self._contract(name).settle(arch="host", device=settled.device, variant=None, given=given)
+        return self.contract(name).settle(arch="host", device=settled.device, variant=None, given=given)
 
     def _choice(self, arch: str) -> Choice:
         request = self.request
@@ -325,7 +284,7 @@ class Project:
 
     def _settle(self, name: str, arch: str) -> Settled:
         request = self.request
-        return self._contract(name).settle(
+        return self.contract(name).settle(
             arch=arch,
             device=request.get("device") or None,
             variant=request.get("variant") or None,

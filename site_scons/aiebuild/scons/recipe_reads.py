@@ -59,7 +59,7 @@ class Seen:
 
 
 class RecipeReads:
-    """Watches the reading of recipes, by an audit hook and by standing in for `os.stat` and `os.environ` meanwhile.
+    """Watches the reading of recipes, by an audit hook and by standing in for `os.stat` and the environment meanwhile.
 
     A module is imported once, by the recipe that is read first: what it read then counts for all that are read later.
 
