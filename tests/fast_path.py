@@ -292,7 +292,6 @@ NOTICED: dict[str, Callable[[Project], None]] = {
     "the last output deleted": delete(f"{OUTPUT}/check.json"),
     "an output truncated": truncate(f"{OUTPUT}/one.cores.py"),
     "an output edited": replace(f"{OUTPUT}/one.mlir", "note", "NOTE"),
-    "a record of headers deleted": forget_headers,
     "another compiler": other_compiler,
     "the compiler's bytes": new_tool_bytes,
 }

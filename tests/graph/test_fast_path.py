@@ -16,6 +16,8 @@ from fast_path import (
     NOTICED,
     OUTPUT,
     RECIPE,
+    artifacts,
+    forget_headers,
     is_never_wrong,
     record_file,
     restore,
@@ -78,6 +80,16 @@ def test_a_check_on_the_host_is_a_build(fresh: Project, verbs: tuple[str, ...]) 
     NOTICED["the check edited"](fresh)
     assert READ in fresh.build(*verbs, "design=one").out
     assert READ not in fresh.build("design=one").out
+
+
+def test_notes_of_what_compilers_read_are_nothing_that_a_result_is_made_of(fresh: Project, tmp_path: Path) -> None:
+    forget_headers(fresh)
+    assert status(fresh) == (True, [])
+    copy = fresh.copy(tmp_path / "copy")
+    for project in (fresh, copy):
+        NOTICED["a header edited"](project)
+        assert project.build("design=one").compiled == ["kernels/add.cc"]
+    assert artifacts(fresh) == artifacts(copy)
 
 
 def test_a_changed_tool_variable_is_named(fresh: Project) -> None:
@@ -202,7 +214,7 @@ def test_an_incomplete_record_would_be_found_out(fresh: Project) -> None:
 
 FAULTS = {
     "no sources": (
-        "import aiebuild.scons.closure as c\nc.walk, c._add_reads = iter, lambda node, step, found, session: None\n",
+        "import aiebuild.scons.closure as c\nc.walk, c._add_reads = lambda nodes, _=0: nodes, lambda *_: None\n",
         "a header edited",
     ),
     "no variables": ("from aiebuild import freshness\nfreshness.VARIABLES = ()\n", "another compiler"),

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 class Closure:
     """What a result depends on.
 
-    `files` were read or written; `made` are those that a step wrote, with their nodes (None: a record beside one).
+    `files` were read or written; `made` are those that a step wrote, with their nodes (None: a record beside one, which
+    are the `notes`: nothing is made of them).
     `folders` were searched: a new name in one of them may hide another. `listed` were listed by a step or a recipe.
     `absent` were looked for in vain; `hidden` too, and the folders that they would be in tell of them. `doubt` says
     why nobody can tell whether it is up to date, if nobody can.
@@ -32,6 +33,7 @@ class Closure:
 
     files: set[str] = field(default_factory=set)
     made: dict[str, Any] = field(default_factory=dict)
+    notes: set[str] = field(default_factory=set)
     folders: set[str] = field(default_factory=set)
     listed: set[str] = field(default_factory=set)
     absent: set[str] = field(default_factory=set)
@@ -129,6 +131,7 @@ def _add_reads(node: Any, step: Step, found: Closure, session: Session) -> None:
         return
     record = record_of(step)
     found.made.setdefault(record)
+    found.notes.add(record)
     found.files.add(record)
     reads = depfile.read(session.root / record)
     if reads is None:

@@ -86,7 +86,7 @@ def _write(record: freshness.Record, found: Closure, seen: Seen, session: Sessio
         return
     freshness.write(
         record,
-        files=files,
+        files={name: known for name, known in files.items() if name not in found.notes},
         folders=folders,
         names=names,
         absent=sorted(found.absent),
