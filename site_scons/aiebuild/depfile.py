@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAKE_SUFFIX = ".make"
+UNSETTLED = "unsettled"
 
 
 @dataclass(frozen=True)
@@ -56,17 +57,19 @@ def _split_target(rule: str) -> tuple[str, str, str]:
 
 
 def read(path: Path) -> Reads | None:
-    """Return what a finished step recorded; None where there is no record, or a damaged one."""
+    """Return what a finished step recorded; None where there is no record, or a damaged or unsettled one."""
     try:
         record = json.loads(path.read_bytes())
+        if record.get(UNSETTLED):
+            return None
         return Reads(*(tuple(record[name]) for name in ("files", "external", "absent", "folders")))
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
 
-def write(path: Path, reads: Reads) -> None:
-    """Record what a finished step read."""
-    record = asdict(reads)
+def write(path: Path, reads: Reads, *, is_unsettled: bool = False) -> None:
+    """Record what a finished step read; for this build alone, where it is unsettled which state of a file that was."""
+    record = asdict(reads) | ({UNSETTLED: True} if is_unsettled else {})
     write_atomically(path, json.dumps(record, separators=(",", ":")))
 
 

@@ -50,7 +50,7 @@ class Package:
         """Return the step that writes the package as one file."""
         output = f"{FOLDER}/{self.name}.{form}"
         words = (*self._words, "--format", form, "-o", output)
-        step = python_step(self._first, tool, f"package {output}", (output,), words)
+        step = python_step(self._first, tool, f"package {output}", (output,), words, is_final=True)
         return Planned("AiePackage", step, self._sources)
 
     def plan_install(self, tool: PythonTool, prefix: str, build_dir: str) -> Planned:
@@ -60,7 +60,9 @@ class Package:
         """
         output = f"{build_dir}/installed/{self.name}.txt"
         words = (*self._words, "--install", prefix, "--list", output)
-        step = python_step(self._first, tool, f"install {prefix}/{self.name}", (output,), words, always=True)
+        step = python_step(
+            self._first, tool, f"install {prefix}/{self.name}", (output,), words, always=True, is_final=True
+        )
         return Planned("AiePackage", step, self._sources)
 
     @property

@@ -32,6 +32,7 @@ class Step:
         scans: whether headers are found by scanning the sources, for a compiler that writes no depfile.
         mutex: steps with the same word here never run at the same time.
         always: whether the result differs each time, so that it is never taken for up to date.
+        is_final: whether it hands out what was built, which must not be of inputs that changed meanwhile.
         refused: the message of a step that cannot run, because its tool is missing; it can still be shown.
         where: the line of the recipe that asked for it.
         asked_by: the recipe's word, for the message of a failure.
@@ -51,6 +52,7 @@ class Step:
     scans: bool = False
     mutex: str = ""
     always: bool = False
+    is_final: bool = False
     refused: str = ""
     where: Location | None = None
     asked_by: str = ""

@@ -65,6 +65,12 @@ class StepAction(SCons.Action._ActionAction):
             report.tell(f"{step.refused}\n{step.where}: error: {step.asked_by}: `{step.label}` cannot run\n")
             session.failed.append(step)
             return 1
+        if step.is_final and session.unsettled:
+            report.tell(
+                f"{step.where}: error: {step.asked_by}: `{step.label}` cannot run: {report.unsettled(session)}\n"
+            )
+            session.failed.append(step)
+            return 1
         started = time.time_ns()
         watch = last_run.Watch(step, targets[0], session, started)
         with session.alone(step.mutex):
@@ -185,8 +191,8 @@ def complain(step: Step, session: Session, status: int) -> None:
 def record(step: Step, session: Session, own: frozenset[str], started: int) -> None:
     """Keep what the step read; SCons gets it when it stores the target (`scanner.store`).
 
-    Where one of the files changed while the step ran, the record is withheld: nobody can say which state of the file
-    the result was made of, so that the next build makes it again.
+    Where one of the files changed while the step ran, or will have changed by its time, nobody can say which state of
+    the file the result was made of: the record is for this build alone, and the next one makes the result again.
     """
     if not step.depfile:
         return
@@ -194,10 +200,9 @@ def record(step: Step, session: Session, own: frozenset[str], started: int) -> N
     reads = depfile.digest_step(said, session.root, step.search, own=own)
     said.unlink()
     kept = session.root / scanner.record_of(step)
-    if any(_changed_since(session.root / name, started) for name in (*reads.files, *own)):
-        kept.unlink(missing_ok=True)
-    else:
-        depfile.write(kept, reads)
+    changed = [name for name in (*reads.files, *own) if _changed_since(session.root / name, started)]
+    session.unsettled.update(changed)
+    depfile.write(kept, reads, is_unsettled=bool(changed))
 
 
 def _changed_since(path: Path, started: int) -> bool:

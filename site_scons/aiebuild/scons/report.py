@@ -45,6 +45,16 @@ def note(text: str, *, good: bool = False) -> None:
     sys.stdout.flush()
 
 
+def unsettled(session: Session) -> str:
+    """Return the sentence about inputs of which nobody can say in which state they were built."""
+    names = sorted(session.unsettled, key=lambda name: (name.startswith(f"{session.build_dir}/"), name))
+    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    return (
+        f"inputs changed while they were built, or have times in the future ({names[0]}{more}): "
+        "the next build makes anew what reads them"
+    )
+
+
 class _WithoutUpToDate:
     """SCons's display without its line for each target that is up to date: our last line says it once."""
 
@@ -79,6 +89,8 @@ def _finish(session: Session) -> None:
     _write_timing(session)
     if any(SCons.Script.GetOption(name) for name in ("question", "help")):
         return
+    if session.unsettled and not session.failed:
+        tell(f"warning: {unsettled(session)}\n")
     text = _last_line(session)
     seconds = time.monotonic() - session.started
     if session.ran and (session.timing or (session.progress and timing.is_worth_telling(_spans(session), seconds))):

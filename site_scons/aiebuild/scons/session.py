@@ -84,12 +84,14 @@ class Session:
             # Showing commands writes nothing, not even what would be remembered.
             self._nowhere = tempfile.TemporaryDirectory(prefix="aiebuild-")
             self.state = Path(self._nowhere.name)
+        self.lock_file = self.state / "lock"
         self.fingerprints = Fingerprints(self.state / "fingerprints.json")
         self.manages_errors = False
         self.started = time.monotonic()
         self.started_at = time.time_ns()
         self.opened_at = int(SCons.Script.start_time * 1e9)
         self.unrecorded = 0
+        self.unsettled: set[str] = set()
         self.is_repeatable = True
         self._unsaved = 0.0
         self.done: list[Step] = []
