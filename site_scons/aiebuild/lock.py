@@ -27,9 +27,24 @@ def hold(path: Path, tell: Callable[[str], None]) -> IO[str] | None:
         fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         stream.seek(0)
-        tell(f"waiting for the build of process {stream.read().strip() or '?'}, which holds {path}")
+        number = stream.read().strip()
+        tell(f"waiting for {f'the build of process {number}' if number else 'another build'}, which holds {path}")
         fcntl.flock(stream, fcntl.LOCK_EX)
     stream.truncate(0)
     stream.write(f"{os.getpid()}\n")
     stream.flush()
     return stream
+
+
+def is_held(path: Path) -> bool:
+    """Return whether another process holds the lock of a build folder now."""
+    if sys.platform == "win32" or not path.exists():
+        return False
+    import fcntl  # noqa: PLC0415 - not on every system
+
+    with path.open(encoding="ascii") as stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from edits import Edits
-from fast_path import OUTPUT, scons_agrees, status, whole_project
+from fast_path import OUTPUT, artifacts, scons_agrees, status, whole_project
 from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
@@ -22,18 +23,27 @@ if TYPE_CHECKING:
 
 SECONDS = 240
 COMMAND = "import sys; from aiebuild.cli import main; sys.exit(main())"
+CLOCK = """\
+import pathlib, time
+by_the_clock = time.time_ns
+time.time_ns = lambda: by_the_clock() + int(float(pathlib.Path("{clock}").read_text()) * 1e9)
+time.time = lambda: time.time_ns() / 1e9
+"""
+MANY = 3
+"""Builds after one edit: the clock was set while the first one ran, and what changed then is nothing known."""
+
 WAITS = ("watching", "the project could not be read")
 
 
 class Watching:
     """A running `aiebuild watch`, and the lines that it has said."""
 
-    def __init__(self, project: Project, *words: str) -> None:
+    def __init__(self, project: Project, *words: str, before: str = "") -> None:
         self.project = project
         self.variables = dict(project.variables)
         self.lines: list[str] = []
         self.process = subprocess.Popen(
-            [sys.executable, "-c", COMMAND, "watch", *(words or ("design=one",))],
+            [sys.executable, "-c", before + COMMAND, "watch", *(words or ("design=one",))],
             cwd=project.root,
             env=project.environment | {"PYTHONUNBUFFERED": "1"},
             stdout=subprocess.PIPE,
@@ -70,6 +80,10 @@ class Watching:
         status = self.process.wait(SECONDS)
         self._reader.join()
         return status
+
+    def builds(self, after: int = 0) -> int:
+        """Return how many builds have ended after so many lines."""
+        return sum(line.startswith(("one: ", "failed after")) and "agrees" not in line for line in self.lines[after:])
 
 
 @pytest.fixture
@@ -198,6 +212,130 @@ def test_a_build_that_fails_and_writes_beside_its_sources_is_not_run_for_ever(wa
     watching.wait(known)
     # Once more for a file that may be an input, and once because the design's folder is one that the recipe lists.
     assert sum("failed after" in line for line in watching.lines[known:]) <= 3
+
+
+@pytest.fixture
+def other(watching: Watching) -> Iterator[Watching]:
+    """Another process that watches the same design of the same project."""
+    other = Watching(watching.project)
+    other.wait()
+    yield other
+    other.process.kill()
+    other.process.wait()
+
+
+def settled(*all_of_them: Watching) -> None:
+    """Wait until none of several has anything to do for a while."""
+    for _ in range(SECONDS):
+        known = [len(each.lines) for each in all_of_them]
+        time.sleep(2)
+        if known == [len(each.lines) for each in all_of_them] and all(
+            each.lines[-1].startswith(WAITS) for each in all_of_them
+        ):
+            return
+    raise AssertionError([each.lines for each in all_of_them])
+
+
+def test_two_follow_a_save_and_one_of_them_builds_it(watching: Watching, other: Watching) -> None:
+    project, both = watching.project, (watching, other)
+    assert compiled(other.lines) == []
+    for version in (2, 3, 4):
+        known = [len(each.lines) for each in both]
+        project.write("alt/add.h", f"#define VERSION {version}\n")
+        said = [line for each, lines in zip(both, known, strict=True) for line in each.wait(lines)]
+        settled(*both)
+        assert compiled(said) == ["kernels/add.cc"]
+        assert sum("waiting for" in line for line in said) <= 1
+        assert [each.builds(lines) for each, lines in zip(both, known, strict=True)] == [1, 1]
+        assert status(project)[0]
+        assert scons_agrees(project)
+    assert [each.end() for each in both] == [0, 0]
+
+
+def test_two_configurations_are_watched_side_by_side(watching: Watching) -> None:
+    project = watching.project
+    debug = Watching(project, "design=one", "mode=debug")
+    try:
+        debug.wait()
+        project.write("alt/add.h", "#define VERSION 2\n")
+        settled(watching, debug)
+        project.write("site_scons/shared.py", 'FLAGS = ["-O2"]\n')
+        settled(watching, debug)
+        assert status(project, "design=one")[0]
+        assert status(project, "design=one", "mode=debug")[0]
+        assert scons_agrees(project)
+        assert debug.end() == 0
+    finally:
+        debug.process.kill()
+
+
+def test_two_do_not_start_each_other_for_ever_by_what_a_failing_build_writes(
+    watching: Watching, other: Watching
+) -> None:
+    project = watching.project
+    check = project.read("designs/one/check.py")
+    writes = 'Path("designs/one/log.txt").write_text(str(__import__("time").time_ns()))\nraise ValueError("no")\n'
+    known = [len(each.lines) for each in (watching, other)]
+    project.write("designs/one/check.py", check + writes)
+    settled(watching, other)
+    assert all(each.builds(lines) >= 2 for each, lines in zip((watching, other), known, strict=True))
+    project.write("designs/one/check.py", check)
+    settled(watching, other)
+    assert status(project)[0]
+
+
+@pytest.mark.parametrize("when", [1, 4_000_000_000])
+def test_the_times_of_files_may_lie_in_the_past_or_in_the_future(watching: Watching, when: int) -> None:
+    project = watching.project
+    for version in (2, 3):
+        known = len(watching.lines)
+        aside = project.write("alt/.aside", f"#define VERSION {version}\n")
+        os.utime(aside, (when, when))
+        aside.replace(project.root / "alt/add.h")
+        assert compiled(watching.wait(known)) == ["kernels/add.cc"]
+        assert status(project)[0]
+    for name in ("designs/one/SConscript", "SConstruct", "site_scons/shared.py"):
+        known = len(watching.lines)
+        os.utime(project.root / name, (when, when))
+        assert watching.wait(known)[0] == f"{name} changed: reading the project again"
+    settled(watching)
+    assert scons_agrees(project)
+
+
+@pytest.mark.parametrize("steps", [(3600, 0), (-3600, 0), (0, -3600), (0, 3600)])
+def test_the_clock_may_be_set(tmp_path: Path, steps: tuple[int, int]) -> None:
+    project = whole_project(tmp_path / "project")
+    clock = tmp_path / "clock"
+    clock.write_text(str(steps[0]))
+    watching = Watching(project, before=CLOCK.format(clock=clock))
+    try:
+        watching.wait()
+        clock.write_text(str(steps[1]))
+        assert "kernels/add.cc" in follows(watching, "alt/add.h", "#define VERSION 2\n")
+        # Here the compiler itself sets it.
+        project.write("meddle", f"echo {steps[0]} > {clock}")
+        assert "kernels/add.cc" in follows(watching, "alt/add.h", "#define VERSION 3\n")
+        recipe = project.read("designs/one/SConscript")
+        assert follows(watching, "designs/one/SConscript", recipe.replace('["#inc", "#alt"]', '["#alt"]'))
+        clock.write_text("0")
+        assert "kernels/add.cc" in follows(watching, "alt/add.h", "#define VERSION 4\n")
+        assert status(project)[0]
+        assert scons_agrees(project)
+        assert watching.end() == 0
+    finally:
+        watching.process.kill()
+
+
+def follows(watching: Watching, name: str, text: str) -> list[str]:
+    """Write a file, and return what was compiled; the results are those of a clean build, after few builds."""
+    project, known = watching.project, len(watching.lines)
+    project.write(name, text)
+    settled(watching)
+    assert watching.builds(known) <= MANY
+    clean = project.copy(project.root.parent / f"clean-{known}")
+    clean.build("design=one")
+    assert artifacts(project) == artifacts(clean)
+    return compiled(watching.lines[known:])
 
 
 def test_watch_goes_with_build_alone_and_with_designs_that_exist(tmp_path: Path) -> None:

@@ -131,7 +131,7 @@ class Project:
         if "clean" in verbs:
             SCons.Script.SetOption("clean", True)
         if not SCons.Script.GetOption("no_exec"):
-            self.session.lock = lock.hold(self.session.state / "lock", report.note)
+            self.session.lock = lock.hold(self.session.lock_file, report.note)
         self.read_recipes(names)
         if PACKAGING & set(self.request.verbs):
             self._plan_packages(names)
@@ -165,7 +165,7 @@ class Project:
         work, self.changed = watch.Loop(watching, self).run()
         self.planned = {key: nodes for key, nodes in self.planned.items() if key in work}
         self.session.designs = [design for nodes in self.planned.values() for design in nodes]
-        self.session.lock = lock.hold(self.session.state / "lock", report.note)
+        self.session.lock = lock.hold(self.session.lock_file, report.note)
 
     def _remember_at_exit(self) -> None:
         """Record what was built, once all of it is, so that the next start can do without SCons's graph."""

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import SCons.Node.FS
 import SCons.Script
 
-from aiebuild import tree
+from aiebuild import lock, tree
 from aiebuild.cli import AGAIN
 from aiebuild.environment import variables
 from aiebuild.errors import OptionError
@@ -173,6 +173,8 @@ class Loop:
         self._records = Records()
         self._stuck: dict[Key, dict[str, Stamp]] = {}
         self._in_a_row = 0
+        self._unknown: set[str] = set()
+        self._written: set[str] = set()
         self._reading = self._read()
 
     def run(self) -> tuple[set[Key], frozenset[str]]:
@@ -268,7 +270,9 @@ class Loop:
         self._session.fingerprints.reread()
         now = self._watch.files.look()
         changed = tree.changed_since(moment, now, time.time_ns())
-        again = not changed.isdisjoint(self._inputs())
+        unknown = changed - self._inputs()
+        self._written, self._unknown = self._unknown & unknown, unknown
+        again = changed != unknown
         # Or what changed may yet be an input, or the build was only too quick after the change to leave a record.
         if not again and (changed or (status == 0 and self._session.is_repeatable)):
             self._in_a_row += 1
@@ -292,11 +296,22 @@ class Loop:
         while time.monotonic() < until:
             started = time.monotonic()
             changed = any(stamp(name) != then for name, then in seen.items())
-            if changed or (stuck is not None and self._watch.files.look() != stuck):
+            if changed or (stuck is not None and self._look_around(stuck) != stuck):
                 self._watch.sleep(SETTLE_SECONDS)
                 return True
             self._watch.sleep(max(NEAR_SECONDS, 10 * (time.monotonic() - started)))
         return False
+
+    def _look_around(self, stuck: dict[str, Stamp]) -> dict[str, Stamp]:
+        """Return the files as they are now.
+
+        What builds write beside their sources counts for no change while somebody else builds, who has written it as
+        the last two builds of this process did: two that watch would start each other for ever.
+        """
+        now = self._watch.files.look()
+        if any(now.get(name) != stuck.get(name) for name in self._written) and lock.is_held(self._session.lock_file):
+            stuck.update({name: now[name] for name in self._written & now.keys()})
+        return now
 
     def _near(self) -> list[str]:
         """Return the project's own files and folders that take part, without what is built."""
