@@ -87,14 +87,14 @@ class Project:
         }
         return kept | {"PYTHONPATH": str(PACKAGE), **self.variables}
 
-    def start(self, *words: str) -> subprocess.Popen[bytes]:
+    def start(self, *words: str, output: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
         """Start SCons in a process group of its own, and do not wait for it."""
         return subprocess.Popen(
             [sys.executable, "-m", "SCons", "-Q", *words],
             cwd=self.root,
             env=self.environment,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
             start_new_session=True,
         )
 

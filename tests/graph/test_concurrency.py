@@ -162,3 +162,38 @@ def test_a_signal_to_scons_alone_ends_the_steps_that_run(several: Project, jobs:
         os.killpg(build.pid, signal.SIGKILL) if build.poll() is None else None
     with pytest.raises(ProcessLookupError):
         os.kill(int(started.read_text()), 0)
+
+
+INTERRUPTED_COMPILER = """\
+#!{python}
+import os, signal, subprocess, sys, time
+if not any("kernels/one.cc" in word for word in sys.argv):
+    sys.exit(subprocess.call(["{compiler}", *sys.argv[1:]]))
+{before}
+open("started", "w").write(str(os.getpid()))
+time.sleep(100)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs signals")
+@pytest.mark.parametrize("jobs", ["-j1", "-j2"])
+@pytest.mark.parametrize("before", ["", "signal.signal(signal.SIGINT, lambda *_: sys.exit('KeyboardInterrupt: 1'))"])
+def test_a_step_that_ctrl_c_ends_says_nothing(several: Project, jobs: str, before: str) -> None:
+    compiler = shutil.which("g++") or shutil.which("clang++")
+    text = INTERRUPTED_COMPILER.format(compiler=compiler, python=sys.executable, before=before)
+    several.write("cxx", text).chmod(0o755)
+    several.variables["CXX"] = str(several.root / "cxx")
+    build = several.start(jobs, "design=one", output=subprocess.PIPE)
+    try:
+        started = several.root / "started"
+        deadline = time.monotonic() + 60
+        while not (started.is_file() and started.read_text()) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        os.killpg(build.pid, signal.SIGINT)
+        said = build.communicate(timeout=60)[0].decode()
+    finally:
+        os.killpg(build.pid, signal.SIGKILL) if build.poll() is None else None
+    assert build.returncode == 2
+    assert "KeyboardInterrupt" not in said
+    assert "error: " not in said
+    assert "interrupted after " in said.splitlines()[-1]

@@ -168,7 +168,8 @@ def run_command(command: Command, variables: dict[str, str], session: Session) -
     except OSError as problem:
         report.tell(f"error: {command[0]} does not run: {problem.strerror}\n")
         return 127
-    pass_on(done)
+    if not session.running.has_ended(done.returncode):
+        pass_on(done)
     return done.returncode
 
 
@@ -182,8 +183,11 @@ def pass_on(done: subprocess.CompletedProcess[bytes]) -> None:
 
 
 def complain(step: Step, session: Session, status: int) -> None:
-    """Say which line of which recipe asked for the step that failed."""
+    """Say which line of which recipe asked for the step that failed, unless it was ended with the build."""
     session.failed.append(step)
+    if session.running.has_ended(status):
+        session.running.interrupt()
+        return
     died = f"was ended by signal {-status}" if status < 0 else "failed"
     report.tell(f"{step.where}: error: {step.asked_by}: `{step.label}` {died}\n")
 

@@ -146,8 +146,10 @@ def _last_line(session: Session) -> str:
     if SCons.Script.GetOption("clean"):
         return f"{names}: removed what was built"
     failures: list[Any] = SCons.Script.GetBuildFailures()
+    labels = "; ".join(" ".join(step.label.split()) for step in session.failed)
+    if session.running.is_interrupted:
+        return f"interrupted after {seconds:.1f} s{': ' if labels else ''}{labels}"
     if failures or session.failed:
-        labels = "; ".join(" ".join(step.label.split()) for step in session.failed)
         return f"failed after {seconds:.1f} s: {labels or 'see above'}"
     if session.named:
         return _of_files(session, seconds)

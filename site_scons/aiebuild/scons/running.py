@@ -1,7 +1,7 @@
 """The programs of the steps that run now, and how they end when the build is told to.
 
-Ctrl-C reaches them as well as SCons. A signal to SCons alone, as CI and editors send it, does not: SCons would wait for
-steps that may take hours.
+Ctrl-C reaches them as well as SCons; what they then say is about themselves, and nobody wants to know. A signal to
+SCons alone, as CI and editors send it, does not: SCons would wait for steps that may take hours.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 ALONE = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 """Signals that are sent to one process; SCons has handlers for them."""
 
+INTERRUPTED = (-signal.SIGINT, 128 + signal.SIGINT)
+"""Exit statuses of programs that Ctrl-C has ended."""
+
 
 class Running:
     """Programs that run, from any thread."""
@@ -27,6 +30,11 @@ class Running:
     def __init__(self) -> None:
         self._children: set[subprocess.Popen[bytes]] = set()
         self._ends = False
+        self.is_interrupted = False
+
+    def has_ended(self, status: int) -> bool:
+        """Return whether a program has this exit status because the build was told to end."""
+        return status in INTERRUPTED or (status != 0 and self.is_interrupted)
 
     def run(
         self, command: Sequence[str], folder: Path, variables: Mapping[str, str]
@@ -50,19 +58,25 @@ class Running:
                 self._children.discard(child)
         return subprocess.CompletedProcess(command, child.returncode, out, err)
 
+    def interrupt(self) -> None:
+        """Take note that the build was told to end."""
+        self.is_interrupted = True
+
     def end(self) -> None:
         """End all of them, and each that is started from now on."""
+        self.interrupt()
         self._ends = True
         for child in tuple(self._children):
             child.terminate()
 
     def end_with_the_build(self) -> None:
-        """Have them ended by a signal that reaches this process alone."""
+        """Have them ended by a signal that reaches this process alone, and take note of Ctrl-C."""
         running = self
 
         class Jobs(SCons.Taskmaster.Job.Jobs):
             def _setup_sig_handler(self) -> None:
                 super()._setup_sig_handler()
+                signal.signal(signal.SIGINT, _then(signal.getsignal(signal.SIGINT), running.interrupt))
                 for number in ALONE:
                     signal.signal(number, _then(signal.getsignal(number), running.end))
 
