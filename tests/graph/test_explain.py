@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from aiebuild.manifest_request import Object, Product, Request, Tool
 from aiebuild.scons import step_memory
 from aiebuild.scons.step_memory import Remembered
+from aiebuild.step import Step
 from fast_path import NOTICED, OUTPUT, replace, restore, sources, status, whole_project
 
 if TYPE_CHECKING:
@@ -125,6 +128,50 @@ def test_a_parameter_is_said_with_both_values(built: Project) -> None:
     assert "write one.parameters.json: parameter M was 64 and is 128" in lines(built)
 
 
+def test_what_a_manifest_says_of_a_build_is_told_in_words_too(built: Project) -> None:
+    replace("site_scons/shared.py", "-O1", "-O3")(built)
+    request = "write one.request.json: object add.o: "
+    assert f"{request}the flag -O1 was removed; object add.o: the flag -O3 was added" in lines(built)
+
+
+REQUEST = Request("one", "host", "npu1_1col", (Product("x", "insts"),), arguments={"X": "in", "Y": "out"})
+OBJECTS = (Object("a.o", ("a.cc",), ("-DN=1",)), Object("b.o", ("b.cc",), ()))
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "said"),
+    [
+        ({}, {"variant": "small"}, ["value variant was none and is small"]),
+        ({}, {"version": "1.0"}, ["value version was none and is 1.0"]),
+        ({}, {"arguments": {"X": "in", "Y": "sum"}}, ["argument Y was out and is sum"]),
+        ({}, {"arguments": {"Y": "out", "X": "in"}}, ["the arguments stand in another order"]),
+        ({"inputs": ("a", "b")}, {"inputs": ("b", "c")}, ["the input a was removed", "the input c was added"]),
+        ({}, {"outputs": (Product("y", "pdi"),)}, ["the output x was removed", "the output y was added"]),
+        ({}, {"outputs": (Product("x", "insts", "main"),)}, ["output x: its sequence was none and is main"]),
+        ({}, {"objects": OBJECTS}, ["the object a.o was added", "the object b.o was added"]),
+        ({"objects": OBJECTS}, {"objects": OBJECTS[::-1]}, ["the objects stand in another order"]),
+        (
+            {"objects": OBJECTS},
+            {"objects": (Object("a.o", ("c.cc",), ("-DN=2",)), OBJECTS[1])},
+            [
+                "object a.o: the flag -DN=1 became -DN=2",
+                "object a.o: the source a.cc was removed",
+                "object a.o: the source c.cc was added",
+            ],
+        ),
+        (
+            {"tools": (Tool("host", "g++ 11", digest="0"),)},
+            {"tools": (Tool("host", "g++ 12", digest="1"),)},
+            ["tool host: another build", "tool host: its version was g++ 11 and is g++ 12"],
+        ),
+    ],
+)
+def test_each_part_of_a_manifest_has_its_words(before: dict[str, Any], now: dict[str, Any], said: list[str]) -> None:
+    texts = [dataclasses.replace(REQUEST, **changes).to_json() for changes in (before, now)]
+    old, new = (step_memory.as_it_is(Step("write", (), ("one.request.json",), text=text)) for text in texts)
+    assert step_memory.differences(old, new, {}) == said
+
+
 def test_what_was_never_built_is_explained_without_a_build_folder(tmp_path: Path) -> None:
     project = whole_project(tmp_path / "project")
     said = lines(project)
@@ -195,6 +242,8 @@ def test_a_lost_or_foreign_memory_of_steps_costs_words_alone(built: Project) -> 
     assert built.build("design=one").steps == []
     NOTICED["the compiler's bytes"](built)
     assert any(line.endswith("its command changed; what it was is not known any more") for line in lines(built))
+    # The next test finds everything built anew.
+    built.build("-c", "design=one")
 
 
 def signature(arguments: list[str], identity: str = "", values: list[str] | None = None) -> Remembered:

@@ -24,6 +24,11 @@ FOLDER = "steps"
 DIGEST = 64
 """Characters of a SHA-256 digest; the identity of a step with two tools is two of them."""
 
+NAMES = ("name", "file")
+"""What tells objects in a list of JSON apart."""
+
+PAIR = 2
+
 
 @dataclass(frozen=True)
 class Remembered:
@@ -167,11 +172,35 @@ def _fields(old: Any, new: Any, *, word: str = "value") -> list[str]:
         if old.get(name) == new.get(name) and (name in old) == (name in new):
             continue
         inner = _fields(old.get(name), new.get(name), word="parameter" if name == "parameters" else word)
-        said += inner or [_field(word, name, old, new)]
+        said += inner or _lists(name, old.get(name), new.get(name)) or [_field(word, name, old, new)]
     return said
 
 
+def _lists(name: str, old: Any, new: Any) -> list[str]:
+    """Return the differences of two lists of JSON: of words, of pairs, or of objects that have names or are files."""
+    if not isinstance(old, list) or not isinstance(new, list):
+        return []
+    one, both = name.removesuffix("s"), [*old, *new]
+    if all(isinstance(each, str) for each in both):
+        return _arguments(old, new) if one == "flag" else _words(one, old, new)
+    if all(isinstance(each, list) and len(each) == PAIR for each in both):
+        return _fields(dict(old), dict(new), word=one) or [f"the {one}s stand in another order"]
+    for key in NAMES:
+        if all(isinstance(each, dict) and key in each for each in both):
+            return _named(one, {each[key]: each for each in old}, {each[key]: each for each in new})
+    return []
+
+
+def _named(one: str, old: dict[str, Any], new: dict[str, Any]) -> list[str]:
+    said = _words(one, list(old), list(new))
+    both = [name for name in old if name in new]
+    said += [f"{one} {name}: {text}" for name in both for text in _fields(old[name], new[name], word="its")]
+    return said or [f"the {one}s stand in another order"]
+
+
 def _field(word: str, name: str, old: dict[str, Any], new: dict[str, Any]) -> str:
+    if name == "digest":
+        return "another build"
     if name not in old:
         return f"{word} {name} is new, {_shown(new[name])}"
     if name not in new:
@@ -180,6 +209,8 @@ def _field(word: str, name: str, old: dict[str, Any], new: dict[str, Any]) -> st
 
 
 def _shown(value: Any) -> str:
+    if value is None or value == "":
+        return "none"
     return value if isinstance(value, str) else json.dumps(value)
 
 
