@@ -151,9 +151,9 @@ class Table:
     def is_same(self) -> bool:
         """Return whether all files have these stamps."""
         parts = sorted(self._parts(), key=_size, reverse=True)
-        if not self._forks or len(self._columns[0]) < MANY:
+        child = _fork() if self._forks and len(self._columns[0]) >= MANY else None
+        if child is None:
             return all(map(_is_same, parts))
-        child = os.fork()
         if child == 0:
             _leave(parts[1::2])
         return all(map(_is_same, parts[::2])) & (os.waitpid(child, 0)[1] == 0)
@@ -200,6 +200,14 @@ def _are_same(names: list[str], columns: list[array[int]], folder: int | None) -
         if now.st_mtime_ns != mtime or now.st_ctime_ns != ctime or now.st_size != size or now.st_ino != inode:
             return False
     return True
+
+
+def _fork() -> int | None:
+    """Return what `os.fork` does, None where there may be no further process."""
+    try:
+        return os.fork()
+    except OSError:
+        return None
 
 
 def _leave(parts: list[Part]) -> NoReturn:
