@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from aiebuild import options
+from aiebuild.scons.project import elsewhere
 from installations import install
 from projects import CONTRACT, Project, add_design
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 KERNEL = """\
 extern "C" void add_some(int *x, int *y) { for (int i = 0; i < 16; ++i) y[i] = x[i] + SOME; }
@@ -196,6 +196,39 @@ def npu(adder: Project, tmp_path: Path) -> Project:
     """The same project with stand-ins for the NPU's tools."""
     adder.variables |= install(tmp_path / "tools", "C2").variables | {"AIE_STUB_LOG": str(tmp_path / "log")}
     return adder
+
+
+NOWHERE = "build_dir=/proc/aiebuild"
+"""A folder that not even root can make: like that of a project that is read-only."""
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc")
+def test_what_only_answers_needs_no_folder_that_can_be_written(adder: Project) -> None:
+    for words in (("list",), ("describe", "design=x"), ("doctor",), ("explain",), ("-h",), ("-n",)):
+        built = adder.scons(*words, NOWHERE)
+        assert (built.status, built.err) == (0, ""), words
+    assert adder.scons("-q", "design=x", NOWHERE).status == 1
+    assert adder.scons("design=x", NOWHERE).status == 2
+
+
+def test_an_answer_leaves_no_build_folder(adder: Project) -> None:
+    for words in (("list",), ("describe",), ("doctor",), ("-h",), ("explain",), ("new", "design=other")):
+        adder.build(*words)
+        assert not (adder.root / "build").exists(), words
+
+
+@pytest.mark.parametrize(
+    ("number", "file", "is_said"),
+    [
+        (errno.EROFS, "build/.aiebuild/lock", True),
+        (errno.EACCES, "build", True),
+        (errno.ENOSPC, "build/.aiebuild/lock", False),
+        (errno.EACCES, "designs/x/design.yaml", False),
+    ],
+)
+def test_a_build_folder_that_cannot_be_written_may_be_elsewhere(number: int, file: str, is_said: bool) -> None:
+    hint = elsewhere(OSError(number, os.strerror(number), file), options.understand(()))
+    assert ("build_dir=DIR" in hint) == is_said
 
 
 def test_f14_switching_the_arch_keeps_both_results_side_by_side(npu: Project) -> None:

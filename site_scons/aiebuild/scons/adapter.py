@@ -57,6 +57,7 @@ def session_of(env: Any) -> Session:
             verbose=bool(env.get("AIE_VERBOSE")),
             places=env.get("AIE_PLACES"),
             only_shows=bool(SCons.Script.GetOption("no_exec")),
+            only_answers=bool(env.get("AIE_ONLY_ANSWERS")),
         )
         setattr(env.fs, SESSION, found)
     return found

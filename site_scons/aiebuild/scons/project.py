@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import errno
 import os
 import time
 from pathlib import Path
@@ -29,6 +30,12 @@ if TYPE_CHECKING:
 
 PACKAGING = frozenset({"package", "install"})
 """Verbs that make something of the designs; with `build` or `check` beside them the designs themselves are made too."""
+
+ANSWERS = frozenset({"list", "describe", "doctor", "new"})
+"""Verbs that need no steps: they leave nothing in the build folder."""
+
+READ_ONLY = (errno.EROFS, errno.EACCES, errno.EPERM)
+"""What the system says of folders that cannot be written."""
 
 EXPLAIN = "explain"
 """The verb that runs nothing, like `-n`, and tells why."""
@@ -77,8 +84,21 @@ def main(
     except OSError as error:
         if error.filename is None:
             raise
-        report.tell(f"{error.filename}: error: {error.strerror}\n")
+        report.tell(f"{error.filename}: error: {error.strerror}\n{elsewhere(error, request)}")
         SCons.Script.Exit(2)
+
+
+def _only_answers(request: Request) -> bool:
+    is_question = any(SCons.Script.GetOption(name) for name in ("help", "question"))
+    return is_question or bool(ANSWERS & set(request.verbs))
+
+
+def elsewhere(error: OSError, request: Request) -> str:
+    """Return the hint where the build folder cannot be written."""
+    build_dir = Path.cwd() / request.get("build_dir")
+    if error.errno not in READ_ONLY or not Path(error.filename).absolute().is_relative_to(build_dir):
+        return ""
+    return "  what is built can go into a folder elsewhere: build_dir=DIR\n"
 
 
 class Project:
@@ -105,6 +125,7 @@ class Project:
             tools=[aie],
             ENV={},
             AIE_BUILD_DIR=request.get("build_dir"),
+            AIE_ONLY_ANSWERS=_only_answers(request),
             AIE_VERBOSE=request.get("verbose") == "1",
             AIE_PLACES={name: request.get(name) for name in options.PLACES if request.get(name)},
         )

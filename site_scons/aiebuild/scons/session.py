@@ -60,6 +60,7 @@ class Session:
         verbose: whether whole commands are shown.
         places: options that name where tools are.
         only_shows: whether commands are shown and not run (`-n`).
+        only_answers: whether no step is run for another reason.
     """
 
     def __init__(
@@ -71,6 +72,7 @@ class Session:
         verbose: bool = False,
         places: Mapping[str, str] | None = None,
         only_shows: bool = False,
+        only_answers: bool = False,
     ) -> None:
         self.root = root
         self.build_dir = build_dir.rstrip("/")
@@ -80,8 +82,8 @@ class Session:
         self.step_variables = environment.for_steps() | VARIABLES
         self.state = root / build_dir / STATE
         self.only_shows = only_shows
-        if only_shows and not self.state.exists():
-            # Showing commands writes nothing, not even what would be remembered.
+        if (only_shows or only_answers) and not self.state.exists():
+            # An answer writes nothing, not even what would be remembered.
             self._nowhere = tempfile.TemporaryDirectory(prefix="aiebuild-")
             self.state = Path(self._nowhere.name)
         self.lock_file = self.state / "lock"
