@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 CONFIGURATION, OBJECT = "configuration", "object"
 UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)([kMGT]?)B?")
+_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)([kMGT]?)B?", re.IGNORECASE)
 _OWN = re.compile(r"(.*\.)?(manifest|check|last-run|trace)\.json(\.reads\.json)?")
 """Files of a configuration that do not bear the design's name."""
 _KEY = re.compile(r"(.+-[0-9a-f]{12})\..*|(lib.+-[0-9a-f]{12})\.a")
@@ -147,7 +147,8 @@ def bytes_of(text: str) -> int:
     match = _SIZE.fullmatch(text.strip())
     if match is None:
         raise OptionError(f"prune={text} is not a size", hint="bytes, or with k, M, G or T: prune=500M")
-    return int(float(match[1]) * UNITS[match[2]])
+    unit = next(value for name, value in UNITS.items() if name.lower() == match[2].lower())
+    return int(float(match[1]) * unit)
 
 
 def shown(size: int) -> str:

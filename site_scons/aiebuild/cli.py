@@ -238,6 +238,8 @@ def cache(argv: list[str], root: Path) -> int:
     if unknown:
         raise OptionError(f"{unknown[0]!r} means nothing for cache", hint=f"prune=SIZE, build_dir=DIR, {JSON}")
     request = options.understand(_pairs(argv), command=CACHE)
+    if "prune" in {word.partition("=")[0] for word in argv} and not request.get("prune"):
+        raise OptionError("prune has no value", hint="the size that the build folder may have: prune=500M")
     said = request.get("build_dir")
     as_json = JSON in argv
     sys.stdout.write(cache.run(root / said, said, request.get("prune"), _warn, as_json=as_json))

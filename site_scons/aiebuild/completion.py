@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from aiebuild import contract, devices, options
 from aiebuild.contract import EVERYWHERE, Contract, as_text
-from aiebuild.errors import AieBuildError, OptionError, did_you_mean
+from aiebuild.errors import AieBuildError, OptionError, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -70,7 +70,11 @@ def script(shell: str) -> str:
         OptionError: there is none for this shell.
     """
     if shell not in SHELLS:
-        hint = did_you_mean(shell, SHELLS) if shell else f"one of: {', '.join(SHELLS)}"
+        every = f"choices: {', '.join(SHELLS)}"
+        if not shell:
+            raise OptionError("completion needs the name of a shell", hint=every)
+        near = nearest(shell, SHELLS)
+        hint = f"did you mean {near!r}? ({every})" if near else every
         raise OptionError(f"there is no completion for the shell {shell!r}", hint=hint)
     return (SCRIPTS / f"aiebuild.{shell}").read_text(encoding="utf-8")
 

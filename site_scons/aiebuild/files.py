@@ -38,7 +38,9 @@ def read_regular(path: Path) -> bytes:
     Raises:
         OSError: it cannot be read, or is something else.
     """
-    if path.exists() and not (path.is_file() or path.is_dir()):
+    if path.is_dir():
+        raise OSError(errno.EISDIR, "this is a folder, not a file", str(path))
+    if path.exists() and not path.is_file():
         raise OSError(errno.EINVAL, "this is a device or a pipe, not a file", str(path))
     return path.read_bytes()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from aiebuild import package_archive
@@ -42,6 +43,9 @@ def install(files: Mapping[str, bytes], folder: Path) -> Installed:
         PackageError: a file is in the way that no package brought, or that was changed since; nothing is written.
         OSError: a file cannot be written.
     """
+    for place in (folder, *folder.parents, *(folder / path for each in files for path in PurePosixPath(each).parents)):
+        if place.exists() and not place.is_dir():
+            raise PackageError("this file is in the way of a folder", Location(str(place)), MOVE)
     there = _listed(folder)
     for path, content in files.items():
         _refuse_foreign(folder, path, content, there)

@@ -48,6 +48,9 @@ def verify(path: Path) -> Package:
     Raises:
         VerifyErrors: with a message for each thing that is wrong.
     """
+    if path.is_dir():
+        message = "this is a folder, and a package is one file: scons package writes it below dist"
+        raise VerifyErrors([VerifyError(message, Location(str(path)))])
     try:
         content = read_regular(path)
     except OSError as error:

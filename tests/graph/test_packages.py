@@ -155,3 +155,7 @@ def test_installing_writes_what_differs_and_loses_nothing(npu: Project, tmp_path
     failed = npu.scons("install")
     assert failed.status == 2
     assert "error: install needs a folder\n  scons install design=NAME prefix=DIR" in failed.err
+    failed = npu.scons("install", "prefix=LICENSE/sub/sub")
+    assert failed.status == 2
+    assert "error: prefix=LICENSE/sub/sub cannot be a folder: LICENSE is a file\n" in failed.err
+    assert failed.steps == []

@@ -91,6 +91,8 @@ def test_nothing_is_left_of_what_a_build_wrote_and_all_of_what_it_did_not(
     [
         (["prune=lots"], "prune=lots is not a size"),
         (["prune=-1"], "prune=-1 is not a size"),
+        (["prune="], "prune has no value\n  .*: prune=500M"),
+        (["prune"], "prune has no value"),
         (["design=x"], "'design=x' means nothing for cache"),
         (["build_dir=nowhere"], "nothing was built in nowhere yet"),
     ],
@@ -101,4 +103,4 @@ def test_a_wrong_word_is_an_error(build: Path, words: list[str], message: str) -
 
 
 def test_sizes_have_units() -> None:
-    assert [cache.bytes_of(text) for text in ("0", "12", "1k", "1.5M", "2GB")] == [0, 12, 1000, 1_500_000, 2 * 10**9]
+    assert [cache.bytes_of(text) for text in ("0", "12", "1K", "1.5m", "2GB")] == [0, 12, 1000, 1_500_000, 2 * 10**9]

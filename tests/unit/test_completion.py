@@ -127,6 +127,10 @@ def test_many_designs_are_named_without_reading_them(root: Path) -> None:
 def test_a_shell_without_a_script_is_refused() -> None:
     with pytest.raises(OptionError, match="did you mean 'fish'"):
         completion.script("fsh")
+    with pytest.raises(OptionError, match="completion needs the name of a shell\n  choices: bash, zsh, fish"):
+        completion.script("")
+    with pytest.raises(OptionError, match=r"the shell 'tcl'\n  choices: bash, zsh, fish"):
+        completion.script("tcl")
 
 
 def command(tmp_path: Path) -> dict[str, str]:

@@ -83,6 +83,8 @@ def test_what_cannot_be_read_is_an_error(
 def test_a_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(InspectError, match="cannot be read: No such file"):
         inspect.text(tmp_path / "x")
+    with pytest.raises(InspectError, match="cannot be read: this is a folder, not a file"):
+        inspect.text(tmp_path)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=200)

@@ -298,6 +298,17 @@ def test_installing_again_removes_what_is_no_longer_there_and_nothing_else(tmp_p
     assert install(files, folder).written == ()
 
 
+@pytest.mark.parametrize("file", ["", "aie2"])
+def test_a_file_in_the_way_of_a_folder_is_named(tmp_path: Path, file: str) -> None:
+    folder = tmp_path / "package"
+    (folder / file).parent.mkdir(exist_ok=True)
+    (folder / file).write_text("mine")
+    with pytest.raises(PackageError, match="this file is in the way of a folder") as caught:
+        install(package.contents([npu()], LICENSE), folder)
+    assert str(caught.value.where) == str(folder / file)
+    assert (folder / file).read_text() == "mine"
+
+
 def test_a_file_of_somebody_elses_is_not_replaced(tmp_path: Path) -> None:
     files = package.contents([npu()], LICENSE)
     (tmp_path / "README.md").write_text("mine")

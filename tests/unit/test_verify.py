@@ -311,6 +311,12 @@ def test_the_digest_of_a_package_depends_on_its_files_only() -> None:
     assert len(digests) == 2
 
 
+def test_a_folder_is_no_package(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert verify.main([str(tmp_path)]) == 1
+    message = f"{tmp_path}: error: this is a folder, and a package is one file: scons package writes it below dist\n"
+    assert capsys.readouterr().err == message
+
+
 def test_a_pipe_is_no_package(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Reading it would wait for somebody to write into it."""
     os.mkfifo(tmp_path / "pipe")

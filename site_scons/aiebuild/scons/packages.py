@@ -70,8 +70,9 @@ def plan_packages(
             session.packages += made
             nodes += made
         if INSTALL in request.verbs:
-            nodes += add_planned(env, package.plan_install(tool, _prefix(request), session.build_dir))
-            session.installed.append(f"{_prefix(request)}/{package.name}")
+            prefix = _prefix(request, session.root)
+            nodes += add_planned(env, package.plan_install(tool, prefix, session.build_dir))
+            session.installed.append(f"{prefix}/{package.name}")
     return nodes
 
 
@@ -80,10 +81,14 @@ def _plan(nodes: DesignNodes) -> DesignPlan:
     return nodes.plan
 
 
-def _prefix(request: Request) -> str:
+def _prefix(request: Request, root: Path) -> str:
     prefix = request.get("prefix")
     if not prefix:
         raise OptionError("install needs a folder", hint="scons install design=NAME prefix=DIR")
+    place = next(place for place in (root / prefix, *(root / prefix).parents) if place.exists())
+    if not place.is_dir():
+        name = project_path(place, root)
+        raise OptionError(f"prefix={prefix} cannot be a folder: {name} is a file", hint="another folder: prefix=DIR")
     return prefix.rstrip("/") or "/"
 
 
