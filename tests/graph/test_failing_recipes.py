@@ -52,6 +52,17 @@ def test_a_wrong_design_is_refused_with_its_message(
     assert said == expected.read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("name", ["kernels/add.cc", "designs/x/check.py", "designs/x/x.mlir.j2"])
+def test_a_link_that_leads_nowhere_is_said_to_be_one(project: Project, name: str) -> None:
+    set_up(project, None)
+    file = project.root / name
+    file.unlink()
+    file.symlink_to("elsewhere.cc")
+    failed = project.scons("design=x")
+    assert failed.status == 2
+    assert f"{name} is a link that leads nowhere\n  there is no file elsewhere.cc: make it lead to one\n" in failed.err
+
+
 def set_up(project: Project, folder: Path | None) -> None:
     """Make the design `x` from the defaults and the files of a case."""
     project.write("kernels/add.cc", KERNEL)

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from aiebuild.model import CoreArchive, CoreObject, Prebuilt
 
 
+NAMED = 5
+"""How many files of a folder are named."""
+
+
 def located(name: str, folder: Path, root: Path) -> str:
     """Return a recipe's path relative to the project: `#` starts at its root, else the recipe's folder counts."""
     # Not pathlib: this is asked of each source of each recipe.
@@ -56,11 +60,29 @@ def find_file(source: str, arch: str, folder: Path, root: Path, *, where: Locati
         # Not pathlib, which keeps `os.stat` to itself in Python 3.10: who watches what recipes ask for sees this.
         if os.path.isfile(root / name):  # noqa: PTH113 - see above
             return name
+    for name in tried:
+        refuse_what_is_no_file(root / name, f"{word} for arch={arch}: {name}", where)
     raise RecipeError(
         f"{word} for arch={arch}: no such file: {' or '.join(tried)}",
         where,
         _advice(source, arch, tried, root, kernel="Prebuilt" not in word),
     )
+
+
+def refuse_what_is_no_file(path: Path, name: str, where: Location | None) -> None:
+    """Refuse what is in the place of a file; nothing where nothing is there.
+
+    Raises:
+        RecipeError: a folder, a link that leads nowhere, or a device is.
+    """
+    if path.is_dir():
+        names = sorted(entry.name for entry in path.iterdir() if entry.is_file())[:NAMED]
+        raise RecipeError(f"{name} is a folder", where, f"name a file in it: {', '.join(names)}" if names else "")
+    if path.is_symlink():
+        hint = f"there is no file {path.readlink()}: make it lead to one"
+        raise RecipeError(f"{name} is a link that leads nowhere", where, hint)
+    if path.exists():
+        raise RecipeError(f"{name} is a device or a pipe", where, "name a file")
 
 
 def _spellings(source: str, arch: str) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from aiebuild.scons.linking import Linker
 from aiebuild.scons.location import recipe_line
 from aiebuild.scons.npu import npu_flow
 from aiebuild.scons.session import project_path
-from aiebuild.scons.sources import find_file
+from aiebuild.scons.sources import find_file, refuse_what_is_no_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -317,6 +317,7 @@ def _require_files(made: model.Design, configuration: Configuration, session: Se
     for name in filter(None, (script, made.check)):
         path = session.root / configuration.folder / name
         if not path.is_file():
+            refuse_what_is_no_file(path, project_path(path, session.root), made.where)
             beside = sorted(entry.name for entry in path.parent.glob(f"*{path.suffix}") if entry.is_file())
             hint = f"beside the recipe: {', '.join(beside)}" if beside else ""
             raise RecipeError(f"{project_path(path, session.root)} does not exist", made.where, hint)
