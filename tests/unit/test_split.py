@@ -157,6 +157,27 @@ def test_a_function_that_is_not_there_is_refused_with_the_nearest() -> None:
         split(parse(MIXED), ["outside"])
 
 
+MADE = """\
+"builtin.module"() ({
+  "func.func"() <{function_type = () -> (), sym_name = "here"}> ({
+    "func.return"() : () -> ()
+  }) : () -> () loc("source.mlir":3:1)
+  "func.func"() <{function_type = () -> (), sym_name = "declared", sym_visibility = "private"}> ({
+  }) : () -> () loc("source.mlir":9:1)
+}) : () -> () loc("source.mlir":1:1)
+"""
+
+
+def test_a_function_that_is_not_there_is_not_in_the_file_that_was_given() -> None:
+    for take in (extract, lambda module, name: without(module, [name])):
+        with pytest.raises(ProblemsError) as caught:
+            take(parse(MADE, "given.mlir"), "far")
+        assert str(caught.value) == "given.mlir: error: the function @far is not there [E-SPLIT-NOFUNC]\n  one of: here"
+        with pytest.raises(ProblemsError) as caught:
+            take(parse(MADE, "given.mlir"), "declared")
+        assert str(caught.value).startswith("source.mlir:9:1: error: the function @declared is only declared")
+
+
 def test_a_name_in_two_pieces_is_refused() -> None:
     pieces = [piece.module for piece in split(parse(MIXED))]
     with pytest.raises(ProblemsError) as caught:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from aiebuild.errors import did_you_mean
+from aiebuild.errors import Location, did_you_mean
 from aiebuild.mlir.copying import Copier, captured, copy_module
 from aiebuild.mlir.identity import key_of
 from aiebuild.mlir.ir import Block, Module, Op, Region
@@ -111,13 +111,11 @@ class _Whole:
         if op in self.functions and op is not None:
             return op
         known = [symbol_name(each) or "" for each in self.functions]
-        what = "is only declared" if op is not None and is_function(op) else "is not there"
-        return stop(
-            "E-SPLIT-NOFUNC",
-            f"the function @{name} {what}",
-            self._module.where(self._module.op),
-            did_you_mean(name, known) or "the module has no functions with a body",
-        )
+        hint = did_you_mean(name, known) or "the module has no functions with a body"
+        if op is not None and is_function(op):
+            stop("E-SPLIT-NOFUNC", f"the function @{name} is only declared", self._module.where(op), hint)
+        # The file that was given: what the module was made from is elsewhere, and may well have the function.
+        return stop("E-SPLIT-NOFUNC", f"the function @{name} is not there", Location(self._module.file), hint)
 
     def piece(self, ops: Sequence[Op], *, marked: bool, keep_visibility: bool = False) -> Module:
         """Return a module with copies of these ops and with what they need."""
