@@ -21,6 +21,9 @@ PROGRAMS = {
     "bootgen": "bootgen.py",
     "xchesscc_wrapper": "xchesscc_wrapper.py",
 }
+HERE = "%~dp0" if os.name == "nt" else "${0%/*}"
+"""The folder of a launcher, in its own words: so the same tools elsewhere have the same bytes."""
+
 HEADER = "#pragma once\nnamespace aie { inline int lanes() { return 16; } }\n"
 
 
@@ -86,7 +89,7 @@ def install(
     refused = (f"@refuse={refuse}",) if refuse else ()
     launch(peano / "bin" / "clang++", PROGRAMS["clang++"], f"@clang={clang}", *refused)
     name = "aiecc.py" if dialect == "A" else "aiecc"
-    launch(mlir_aie / "bin" / name, "aiecc.py", f"@dialect={dialect}", f"@peano={peano}", *constants)
+    launch(mlir_aie / "bin" / name, "aiecc.py", f"@dialect={dialect}", f"@peano={HERE}/../../llvm-aie", *constants)
     tools = ["llvm-objcopy", "xclbinutil", "bootgen"]
     tools += ["xchesscc_wrapper"] if chess else []
     tools += ["aie-opt", "aie-translate"] if aie_opt else []

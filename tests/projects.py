@@ -114,6 +114,11 @@ class Project:
         shutil.copytree(self.root, root, ignore=shutil.ignore_patterns("build"), symlinks=True)
         return Project(root, dict(self.variables))
 
+    def copy_built(self, root: Path) -> Project:
+        """Return a copy with all that was built: a build there looks at everything, and finds nothing to do."""
+        shutil.copytree(self.root, root, symlinks=True)
+        return Project(root, {key: value.replace(str(self.root), str(root)) for key, value in self.variables.items()})
+
 
 CONTRACT = """\
 description: a design of the tests

@@ -34,6 +34,21 @@ def npu(project: Project, tools: Installation, tmp_path: Path) -> Project:
     return with_tools(adder(project), tools, tmp_path / "log")
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """The project of `npu`, built once for aie2."""
+    folder = tmp_path_factory.mktemp("made")
+    project = with_tools(adder(new_project(folder / "project")), install(folder / "tools", "C2"), folder / "log")
+    project.build("arch=aie2")
+    return project
+
+
+@pytest.fixture
+def built(made: Project, tools: Installation, tmp_path: Path) -> Project:
+    """The project of `npu` with its design built for aie2, for tests of what comes after that."""
+    return with_tools(made.copy_built(tmp_path / "project"), tools, tmp_path / "log")
+
+
 def adder(project: Project, more: str = "", recipe: str = ADD, functions: dict[str, str] | None = None) -> Project:
     """Add the design `x`."""
     project.write("kernels/add.cc", KERNEL)
@@ -59,10 +74,10 @@ def aiecc_steps(steps: Sequence[str]) -> list[str]:
     return sorted(step.rpartition("/")[2] for step in steps if step.startswith("aiecc "))
 
 
-def test_f14_the_third_switch_of_the_arch_does_nothing(npu: Project) -> None:
-    npu.build("arch=aie2")
-    npu.build("arch=aie2p")
-    assert npu.build("arch=aie2").steps == []
+def test_f14_the_third_switch_of_the_arch_does_nothing(built: Project) -> None:
+    built.build("arch=aie2")
+    built.build("arch=aie2p")
+    assert built.build("arch=aie2").steps == []
 
 
 def test_a_check_that_has_nothing_to_do_reads_no_recipe_and_hides_no_fault(npu: Project) -> None:
@@ -79,49 +94,49 @@ def test_a_check_that_has_nothing_to_do_reads_no_recipe_and_hides_no_fault(npu: 
     assert "toolchain=peano" in npu.scons("design=x", "toolchain=peano").err
 
 
-def test_f7_another_aiecc_makes_xclbin_and_insts_anew_and_compiles_nothing(npu: Project, tools: Installation) -> None:
-    npu.build("arch=aie2")
+def test_f7_another_aiecc_makes_xclbin_and_insts_anew_and_compiles_nothing(built: Project, tools: Installation) -> None:
+    built.build("arch=aie2")
     tools.touch("aiecc", "another build")
-    built = npu.build("arch=aie2")
-    assert aiecc_steps(built.steps) == ["x.insts.bin", "x.xclbin"]
-    assert built.compiled == []
-    assert npu.build("arch=aie2").steps == []
+    again = built.build("arch=aie2")
+    assert aiecc_steps(again.steps) == ["x.insts.bin", "x.xclbin"]
+    assert again.compiled == []
+    assert built.build("arch=aie2").steps == []
 
 
-def test_f8_another_compiler_rebuilds_kernels_and_what_links_them(npu: Project, tools: Installation) -> None:
-    npu.build("arch=aie2")
+def test_f8_another_compiler_rebuilds_kernels_and_what_links_them(built: Project, tools: Installation) -> None:
+    built.build("arch=aie2")
     tools.touch("clang++", "another build")
-    built = npu.build("arch=aie2")
-    assert built.compiled == ["kernels/add.cc"]
-    assert aiecc_steps(built.steps) == ["x.xclbin"]
+    again = built.build("arch=aie2")
+    assert again.compiled == ["kernels/add.cc"]
+    assert aiecc_steps(again.steps) == ["x.xclbin"]
 
 
-def test_f8_another_header_that_the_tools_ship_rebuilds_kernels(npu: Project, tools: Installation) -> None:
-    npu.build("arch=aie2")
+def test_f8_another_header_that_the_tools_ship_rebuilds_kernels(built: Project, tools: Installation) -> None:
+    built.build("arch=aie2")
     header = next(tools.mlir_aie.rglob("aie_api/*.hpp"))
     header.write_text(header.read_text() + "// upgraded\n")
-    assert npu.build("arch=aie2").compiled == ["kernels/add.cc"]
+    assert built.build("arch=aie2").compiled == ["kernels/add.cc"]
 
 
-def test_f22_an_edit_of_the_sequence_makes_insts_alone(npu: Project) -> None:
-    npu.build("arch=aie2")
-    text = npu.read("designs/x/x.mlir.j2").replace("{id = 1 : i64", "{id = 2 : i64")
-    npu.write("designs/x/x.mlir.j2", text)
-    assert aiecc_steps(npu.build("arch=aie2").steps) == ["x.insts.bin"]
+def test_f22_an_edit_of_the_sequence_makes_insts_alone(built: Project) -> None:
+    built.build("arch=aie2")
+    text = built.read("designs/x/x.mlir.j2").replace("{id = 1 : i64", "{id = 2 : i64")
+    built.write("designs/x/x.mlir.j2", text)
+    assert aiecc_steps(built.build("arch=aie2").steps) == ["x.insts.bin"]
 
 
-def test_c11_an_edit_of_a_kernel_makes_no_insts(npu: Project) -> None:
-    npu.build("arch=aie2")
-    npu.write("kernels/add.cc", KERNEL.replace("+ 1", "+ 1 + 0 * i + 0x0") + "int other;\n")
-    built = npu.build("arch=aie2")
-    assert built.compiled == ["kernels/add.cc"]
-    assert aiecc_steps(built.steps) == ["x.xclbin"]
+def test_c11_an_edit_of_a_kernel_makes_no_insts(built: Project) -> None:
+    built.build("arch=aie2")
+    built.write("kernels/add.cc", KERNEL.replace("+ 1", "+ 1 + 0 * i + 0x0") + "int other;\n")
+    again = built.build("arch=aie2")
+    assert again.compiled == ["kernels/add.cc"]
+    assert aiecc_steps(again.steps) == ["x.xclbin"]
 
 
-def test_f23_a_comment_in_a_kernel_links_nothing(npu: Project) -> None:
-    npu.build("arch=aie2")
-    npu.write("kernels/add.cc", "// why\n" + KERNEL)
-    assert npu.build("arch=aie2").steps == ["compile kernels/add.cc"]
+def test_f23_a_comment_in_a_kernel_links_nothing(built: Project) -> None:
+    built.build("arch=aie2")
+    built.write("kernels/add.cc", "// why\n" + KERNEL)
+    assert built.build("arch=aie2").steps == ["compile kernels/add.cc"]
 
 
 TWO_SEQUENCES = """\
@@ -162,13 +177,13 @@ def test_f24_a_stale_object_beside_the_sources_is_never_linked(npu: Project, tmp
     assert str(npu.root) not in {place.rstrip("/") for place in places if "--help" not in place} or len(places) > 1
 
 
-def test_c2_a_tool_that_is_killed_while_it_writes_leaves_nothing(npu: Project) -> None:
-    assert again_with(npu, "AIE_STUB_PARTIAL").status == 2
-    artifacts = [path.name for path in (npu.root / "build/aie2/designs/x/npu1_1col").iterdir() if path.is_file()]
+def test_c2_a_tool_that_is_killed_while_it_writes_leaves_nothing(built: Project) -> None:
+    assert again_with(built, "AIE_STUB_PARTIAL").status == 2
+    artifacts = [path.name for path in (built.root / "build/aie2/designs/x/npu1_1col").iterdir() if path.is_file()]
     assert "x.xclbin" not in artifacts
     assert "x.insts.bin" not in artifacts
-    del npu.variables["AIE_STUB_PARTIAL"]
-    assert "x.xclbin" in aiecc_steps(npu.build("arch=aie2").steps)
+    del built.variables["AIE_STUB_PARTIAL"]
+    assert "x.xclbin" in aiecc_steps(built.build("arch=aie2").steps)
 
 
 def again_with(project: Project, fault: str) -> Built:
@@ -180,16 +195,16 @@ def again_with(project: Project, fault: str) -> Built:
     return project.scons("arch=aie2", "-k")
 
 
-def test_u17_a_tool_that_ends_well_with_nothing_written_is_a_failure(npu: Project) -> None:
-    failed = again_with(npu, "AIE_STUB_SILENT")
+def test_u17_a_tool_that_ends_well_with_nothing_written_is_a_failure(built: Project) -> None:
+    failed = again_with(built, "AIE_STUB_SILENT")
     assert failed.status == 2
     assert "was not written" in failed.err
     assert "to repeat: cd '" in failed.err
-    assert not (npu.root / "build/aie2/designs/x/npu1_1col/x.xclbin").exists()
+    assert not (built.root / "build/aie2/designs/x/npu1_1col/x.xclbin").exists()
 
 
-def test_a_failed_aiecc_shows_its_words_and_keeps_its_folder(npu: Project) -> None:
-    failed = again_with(npu, "AIE_STUB_FAIL")
+def test_a_failed_aiecc_shows_its_words_and_keeps_its_folder(built: Project) -> None:
+    failed = again_with(built, "AIE_STUB_FAIL")
     assert failed.status == 2
     found = re.search(r"to repeat: cd '([^']+)'", failed.err)
     assert found is not None
@@ -297,20 +312,20 @@ def test_u7_an_output_that_this_aiecc_cannot_make_is_said_before_anything_runs(
 
 
 @pytest.mark.parametrize("kinds", [["pdi"], ["elf"], ["cdo"], ["txn"], ["ctrlpkt"], ["core_elfs"], ["physical_mlir"]])
-def test_u16_each_output_is_a_node_of_its_own(npu: Project, kinds: list[str]) -> None:
-    adder(npu, more=f", outputs={kinds}")
-    made = aiecc_steps(npu.build("arch=aie2").steps)
+def test_u16_each_output_is_a_node_of_its_own(built: Project, kinds: list[str]) -> None:
+    adder(built, more=f", outputs={kinds}")
+    made = aiecc_steps(built.build("arch=aie2").steps)
     assert len(made) == len(kinds)
-    assert npu.build("arch=aie2").steps == []
+    assert built.build("arch=aie2").steps == []
 
 
-def test_an_option_of_aiecc_is_a_keyword_of_the_design(npu: Project, tmp_path: Path) -> None:
-    npu.build("arch=aie2")
-    adder(npu, more=', alloc_scheme="basic-sequential"')
-    assert aiecc_steps(npu.build("arch=aie2").steps) == ["x.insts.bin", "x.xclbin"]
+def test_an_option_of_aiecc_is_a_keyword_of_the_design(built: Project, tmp_path: Path) -> None:
+    built.build("arch=aie2")
+    adder(built, more=', alloc_scheme="basic-sequential"')
+    assert aiecc_steps(built.build("arch=aie2").steps) == ["x.insts.bin", "x.xclbin"]
     assert any("--alloc-scheme=basic-sequential" in argv for argv in calls(tmp_path / "log", "aiecc"))
-    adder(npu, more=', aloc_scheme="basic-sequential"')
-    failed = npu.scons("arch=aie2")
+    adder(built, more=', aloc_scheme="basic-sequential"')
+    failed = built.scons("arch=aie2")
     assert "designs/x/SConscript:6: error: Design has no 'aloc_scheme'\n  did you mean 'alloc_scheme'?" in failed.err
 
 
@@ -433,10 +448,10 @@ def test_a_core_whose_kernels_are_larger_than_its_program_memory_is_refused(npu:
     assert not list((npu.root / "build/aie2/designs").rglob("*.xclbin"))
 
 
-def test_a_kernel_that_grows_beyond_the_program_memory_is_refused_before_aiecc_runs(npu: Project) -> None:
-    npu.build("arch=aie2")
-    npu.write("kernels/add.cc", KERNEL.replace("{ for", '{ asm volatile(".fill 17000, 1, 0x90"); for'))
-    failed = npu.scons("arch=aie2")
+def test_a_kernel_that_grows_beyond_the_program_memory_is_refused_before_aiecc_runs(built: Project) -> None:
+    built.build("arch=aie2")
+    built.write("kernels/add.cc", KERNEL.replace("{ for", '{ asm volatile(".fill 17000, 1, 0x90"); for'))
+    failed = built.scons("arch=aie2")
     assert failed.status == 2
     assert "its program memory holds 16,384 B" in failed.err
     assert aiecc_steps(failed.steps) == []

@@ -12,7 +12,7 @@ import pytest
 from aiebuild import options
 from aiebuild.scons.project import elsewhere
 from installations import install
-from projects import CONTRACT, Project, add_design
+from projects import CONTRACT, Project, add_design, new_project
 
 KERNEL = """\
 extern "C" void add_some(int *x, int *y) { for (int i = 0; i < 16; ++i) y[i] = x[i] + SOME; }
@@ -38,42 +38,61 @@ def reference(p, X):
 """
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """The project of `adder`, built once."""
+    project = with_design(new_project(tmp_path_factory.mktemp("made") / "project"))
+    project.build("design=x")
+    return project
+
+
+@pytest.fixture
+def built(made: Project, tmp_path: Path) -> Project:
+    """The project of `adder` with its design built, for tests of what comes after that."""
+    return made.copy_built(tmp_path / "project")
+
+
 @pytest.fixture
 def adder(project: Project) -> Project:
     """A project with a design `x` that adds its parameter `some`."""
+    return with_design(project)
+
+
+def with_design(project: Project) -> Project:
+    """Add the design `x`."""
     project.write("kernels/add.cc", KERNEL)
     add_design(project, "x", RECIPE, {"add_some": "add.o"}, contract=CONTRACT + PARAMETERS, check=CHECK)
     return project
 
 
-def test_f11_a_changed_parameter_rebuilds_its_dependents(adder: Project) -> None:
-    adder.build("design=x")
-    assert adder.build("design=x", "some=2").compiled == ["kernels/add.cc"]
-    assert adder.build("design=x", "some=2").steps == []
+def test_f11_a_changed_parameter_rebuilds_its_dependents(built: Project) -> None:
+    built.build("design=x")
+    assert built.build("design=x", "some=2").compiled == ["kernels/add.cc"]
+    assert built.build("design=x", "some=2").steps == []
 
 
-def test_f11_a_parameter_that_no_kernel_uses_compiles_nothing(adder: Project) -> None:
-    adder.build("design=x")
-    built = adder.build("design=x", "word=other")
+def test_f11_a_parameter_that_no_kernel_uses_compiles_nothing(built: Project) -> None:
+    built.build("design=x")
+    built = built.build("design=x", "word=other")
     assert built.compiled == []
     assert "run x (npu1_1col,word=other)" in built.steps
 
 
-def test_f11_values_are_typed(adder: Project) -> None:
-    adder.build("design=x", "some=0x10")
-    assert adder.build("design=x", "some=16").steps == []
-    record = json.loads(adder.read("build/host/designs/x/npu1_1col,some=16/x.parameters.json"))
+def test_f11_values_are_typed(built: Project) -> None:
+    built.build("design=x", "some=0x10")
+    assert built.build("design=x", "some=16").steps == []
+    record = json.loads(built.read("build/host/designs/x/npu1_1col,some=16/x.parameters.json"))
     assert record["parameters"] == {"some": 16, "word": "1"}
 
 
-def test_f15_two_parameter_sets_live_side_by_side(adder: Project) -> None:
-    adder.build("design=x")
-    adder.build("design=x", "some=2")
-    folders = sorted(path.name for path in (adder.root / "build/host/designs/x").iterdir())
+def test_f15_two_parameter_sets_live_side_by_side(built: Project) -> None:
+    built.build("design=x")
+    built.build("design=x", "some=2")
+    folders = sorted(path.name for path in (built.root / "build/host/designs/x").iterdir())
     assert folders == ["npu1_1col", "npu1_1col,some=2"]
-    assert len(adder.objects()) == 2
-    assert adder.build("design=x").steps == []
-    assert adder.build("design=x", "some=2").steps == []
+    assert len(built.objects()) == 2
+    assert built.build("design=x").steps == []
+    assert built.build("design=x", "some=2").steps == []
 
 
 def test_f15_a_variant_is_the_same_folder_as_its_parameters(adder: Project) -> None:
@@ -90,57 +109,57 @@ def test_u21_modes_and_devices_have_folders_of_their_own(adder: Project) -> None
     assert folders == ["npu1_1col-debug", "npu2_1col"]
 
 
-def test_an_edit_of_a_help_text_in_the_contract_runs_nothing(adder: Project) -> None:
-    adder.build("design=x")
-    contract = adder.read("designs/x/design.yaml").replace("{type: int,", "{help: added to each, type: int,")
-    adder.write("designs/x/design.yaml", contract)
-    assert adder.build("design=x").steps == []
+def test_an_edit_of_a_help_text_in_the_contract_runs_nothing(built: Project) -> None:
+    built.build("design=x")
+    contract = built.read("designs/x/design.yaml").replace("{type: int,", "{help: added to each, type: int,")
+    built.write("designs/x/design.yaml", contract)
+    assert built.build("design=x").steps == []
 
 
-def test_a_comment_in_the_recipe_runs_nothing(adder: Project) -> None:
-    adder.build("design=x")
-    adder.write("designs/x/SConscript", "# why\n" + adder.read("designs/x/SConscript"))
-    assert adder.build("design=x").steps == []
+def test_a_comment_in_the_recipe_runs_nothing(built: Project) -> None:
+    built.build("design=x")
+    built.write("designs/x/SConscript", "# why\n" + built.read("designs/x/SConscript"))
+    assert built.build("design=x").steps == []
 
 
-def test_an_edit_of_the_check_runs_the_check_alone(adder: Project) -> None:
-    adder.build("design=x")
-    adder.write("designs/x/check.py", CHECK + "# why\n")
-    assert adder.build("design=x").steps == ["run x (npu1_1col)"]
+def test_an_edit_of_the_check_runs_the_check_alone(built: Project) -> None:
+    built.build("design=x")
+    built.write("designs/x/check.py", CHECK + "# why\n")
+    assert built.build("design=x").steps == ["run x (npu1_1col)"]
 
 
-def test_a_module_that_the_check_imports_is_an_input(adder: Project) -> None:
-    adder.write("designs/x/model.py", "OFFSET = 0\n")
+def test_a_module_that_the_check_imports_is_an_input(built: Project) -> None:
+    built.write("designs/x/model.py", "OFFSET = 0\n")
     lines = CHECK.replace("import numpy as np\n", "import numpy as np\n\nfrom model import OFFSET\n")
-    adder.write("designs/x/check.py", lines.replace("X + p.some", "X + p.some + OFFSET"))
-    adder.build("design=x")
-    assert adder.build("design=x").steps == []
-    adder.write("designs/x/model.py", "OFFSET = 5\n")
-    failed = adder.scons("design=x")
+    built.write("designs/x/check.py", lines.replace("X + p.some", "X + p.some + OFFSET"))
+    built.build("design=x")
+    assert built.build("design=x").steps == []
+    built.write("designs/x/model.py", "OFFSET = 5\n")
+    failed = built.scons("design=x")
     assert failed.steps == ["run x (npu1_1col)"]
     assert failed.status == 2
 
 
-def test_f10_a_macro_file_that_a_template_imports_is_an_input(adder: Project) -> None:
-    adder.write("templates/words.mlir.j2", "{% macro two() %}2{% endmacro %}")
-    template = adder.read("designs/x/x.mlir.j2").replace("constant 2 : index", "constant {{ words.two() }} : index")
-    adder.write("designs/x/x.mlir.j2", '{% import "words.mlir.j2" as words %}\n' + template)
-    adder.build("design=x")
-    assert adder.build("design=x").steps == []
-    adder.write("templates/words.mlir.j2", "{% macro two() %}1 + 1{% endmacro %}")
-    failed = adder.scons("design=x")
+def test_f10_a_macro_file_that_a_template_imports_is_an_input(built: Project) -> None:
+    built.write("templates/words.mlir.j2", "{% macro two() %}2{% endmacro %}")
+    template = built.read("designs/x/x.mlir.j2").replace("constant 2 : index", "constant {{ words.two() }} : index")
+    built.write("designs/x/x.mlir.j2", '{% import "words.mlir.j2" as words %}\n' + template)
+    built.build("design=x")
+    assert built.build("design=x").steps == []
+    built.write("templates/words.mlir.j2", "{% macro two() %}1 + 1{% endmacro %}")
+    failed = built.scons("design=x")
     assert "render designs/x/x.mlir.j2" in failed.steps
     assert failed.status == 2
 
 
-def test_a_template_that_shadows_a_shared_one_is_noticed(adder: Project) -> None:
-    adder.write("templates/words.mlir.j2", "{% macro two() %}2{% endmacro %}")
-    template = adder.read("designs/x/x.mlir.j2").replace("constant 2 : index", "constant {{ words.two() }} : index")
-    adder.write("designs/x/x.mlir.j2", '{% import "words.mlir.j2" as words %}\n' + template)
-    adder.build("design=x")
-    adder.write("designs/x/words.mlir.j2", "{% macro two() %}02{% endmacro %}")
-    assert "render designs/x/x.mlir.j2" in adder.build("design=x").steps
-    assert adder.build("design=x").steps == []
+def test_a_template_that_shadows_a_shared_one_is_noticed(built: Project) -> None:
+    built.write("templates/words.mlir.j2", "{% macro two() %}2{% endmacro %}")
+    template = built.read("designs/x/x.mlir.j2").replace("constant 2 : index", "constant {{ words.two() }} : index")
+    built.write("designs/x/x.mlir.j2", '{% import "words.mlir.j2" as words %}\n' + template)
+    built.build("design=x")
+    built.write("designs/x/words.mlir.j2", "{% macro two() %}02{% endmacro %}")
+    assert "render designs/x/x.mlir.j2" in built.build("design=x").steps
+    assert built.build("design=x").steps == []
 
 
 def test_f17_nothing_is_kept_outside_the_build_folder(adder: Project, tmp_path: Path) -> None:
@@ -277,15 +296,15 @@ def test_the_steps_need_no_shell(adder: Project, tmp_path: Path) -> None:
     assert adder.build("design=x").status == 0
 
 
-def test_a_file_outside_the_project_that_the_check_opens_is_an_input(adder: Project, tmp_path: Path) -> None:
+def test_a_file_outside_the_project_that_the_check_opens_is_an_input(built: Project, tmp_path: Path) -> None:
     outside = tmp_path / "offset.txt"
     outside.write_text("0")
     lines = CHECK.replace("X + p.some", f'X + p.some + int(open("{outside}").read())')
-    adder.write("designs/x/check.py", lines)
-    adder.build("design=x")
-    assert adder.build("design=x").steps == []
+    built.write("designs/x/check.py", lines)
+    built.build("design=x")
+    assert built.build("design=x").steps == []
     outside.write_text("1")
-    failed = adder.scons("design=x")
+    failed = built.scons("design=x")
     assert failed.steps == ["run x (npu1_1col)"]
     assert failed.status == 2
 

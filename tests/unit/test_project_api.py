@@ -64,17 +64,24 @@ def adder(root: Path) -> Files:
     return files
 
 
-@pytest.fixture
-def files(tmp_path: Path) -> Files:
-    return adder(tmp_path / "project")
-
-
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Built:
     """Return the design as it stands, built once for all that only look at it or run it."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(PACKAGE))
         return Project(adder(tmp_path_factory.mktemp("made") / "project").root).build("adder")
+
+
+@pytest.fixture
+def files(made: Built, tmp_path: Path) -> Files:
+    """Return a copy of the project with the design built, for tests of what comes after that."""
+    return Files(made.root).copy_built(tmp_path / "project")
+
+
+@pytest.fixture
+def unbuilt(tmp_path: Path) -> Files:
+    """Return the project without anything built."""
+    return adder(tmp_path / "project")
 
 
 def test_the_designs_are_listed_and_described(files: Files) -> None:
@@ -101,8 +108,8 @@ def test_a_wrong_contract_is_said_with_its_line_relative_to_the_project(files: F
         Project(files.root).describe("adder")
 
 
-def test_a_design_is_built_once_and_is_fresh_afterwards(files: Files) -> None:
-    project = Project(files.root)
+def test_a_design_is_built_once_and_is_fresh_afterwards(unbuilt: Files) -> None:
+    project = Project(unbuilt.root)
     assert not project.status("adder")
     lines: list[str] = []
     built = project.build("adder", progress=lines.append)
@@ -117,14 +124,14 @@ def test_a_design_is_built_once_and_is_fresh_afterwards(files: Files) -> None:
     assert again.artifacts == built.artifacts
 
 
-def test_the_record_is_shared_with_the_command_line(files: Files) -> None:
-    files.build("design=adder", "some=4")
-    project = Project(files.root)
+def test_the_record_is_shared_with_the_command_line(unbuilt: Files) -> None:
+    unbuilt.build("design=adder", "some=4")
+    project = Project(unbuilt.root)
     assert project.status("adder", some=4).fresh
     assert project.build("adder", some=4).was_fresh
     assert not project.status("adder", some=5).fresh
     project.build("adder", some=5)
-    assert files.build("design=adder", "some=5").steps == []
+    assert unbuilt.build("design=adder", "some=5").steps == []
 
 
 def test_an_edited_kernel_is_the_reason_and_is_rebuilt(files: Files) -> None:
@@ -215,11 +222,11 @@ def test_artifacts_of_several_sequences_are_told_apart(tmp_path: Path) -> None:
         built.run()
 
 
-def test_an_error_has_the_text_of_the_command(files: Files) -> None:
-    files.write("kernels/add.cc", "int add( {\n")
-    said = files.scons("design=adder")
+def test_an_error_has_the_text_of_the_command(unbuilt: Files) -> None:
+    unbuilt.write("kernels/add.cc", "int add( {\n")
+    said = unbuilt.scons("design=adder")
     with pytest.raises(BuildError) as caught:
-        Project(files.root).build("adder")
+        Project(unbuilt.root).build("adder")
     assert str(caught.value) == said.err.strip()
     assert "designs/adder/SConscript:5: error: CoreObject 'add'" in str(caught.value)
     assert "failed after" in caught.value.log
@@ -241,8 +248,8 @@ def test_a_wrong_word_is_an_error(files: Files, words: dict[str, str], message: 
         Project(files.root).build("adder", **words)  # type: ignore[arg-type] # wrong on purpose
 
 
-def test_several_threads_may_build_one_design(files: Files) -> None:
-    project = Project(files.root)
+def test_several_threads_may_build_one_design(unbuilt: Files) -> None:
+    project = Project(unbuilt.root)
     results: list[Built] = []
     notes: list[str] = []
 
@@ -259,13 +266,13 @@ def test_several_threads_may_build_one_design(files: Files) -> None:
     assert any(line.startswith("waiting for the build of process") for line in notes)
 
 
-def test_a_callback_that_raises_ends_the_build(files: Files) -> None:
+def test_a_callback_that_raises_ends_the_build(unbuilt: Files) -> None:
     def stop(line: str) -> None:
         raise KeyboardInterrupt(line)
 
     with pytest.raises(KeyboardInterrupt):
-        Project(files.root).build("adder", progress=stop)
-    assert Project(files.root).build("adder").run(X)[0][0] == 1
+        Project(unbuilt.root).build("adder", progress=stop)
+    assert Project(unbuilt.root).build("adder").run(X)[0][0] == 1
 
 
 def test_a_run_returns_what_the_sequence_writes(files: Files) -> None:
