@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from projects import CONTRACT, add_design, one_core_mlir
+from projects import CONTRACT, add_design, new_project, one_core_mlir
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from projects import Project
 
 SCRIPT = """\
@@ -29,9 +31,28 @@ add = env.CoreObject("add", source="#kernels/add.cc", functions=["add_one"])
 env.Design(mlir="{mlir}", link_with=[add], check="check.py")"""
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """The project of `scripted`, built once."""
+    project = with_script(new_project(tmp_path_factory.mktemp("made") / "project"))
+    project.build()
+    return project
+
+
+@pytest.fixture
+def built(made: Project, tmp_path: Path) -> Project:
+    """The project of `scripted` with its design built, for tests of what comes after that."""
+    return made.copy_built(tmp_path / "project")
+
+
 @pytest.fixture
 def scripted(project: Project) -> Project:
     """A project with a design whose MLIR a script prints, from a module, a package and a data file."""
+    return with_script(project)
+
+
+def with_script(project: Project) -> Project:
+    """Add the design, its script and what that reads."""
     project.write("kernels/add.cc", KERNEL)
     contract = CONTRACT + "generator: {options: {device: -d}}\n"
     add_design(project, "x", RECIPE.format(mlir="x.py"), {"add_one": "add.o"}, contract=contract)
@@ -69,30 +90,30 @@ def test_a_script_makes_the_mlir(scripted: Project) -> None:
         ("x.py", SCRIPT + "# why\n"),
     ],
 )
-def test_f10_an_edit_of_what_the_script_imports_runs_it_again(scripted: Project, name: str, text: str) -> None:
-    scripted.build()
-    scripted.write(f"designs/x/{name}", text)
-    assert generates(scripted)
-    assert scripted.build().steps == []
+def test_f10_an_edit_of_what_the_script_imports_runs_it_again(built: Project, name: str, text: str) -> None:
+    built.build()
+    built.write(f"designs/x/{name}", text)
+    assert generates(built)
+    assert built.build().steps == []
 
 
-def test_f10_an_edit_of_what_the_script_reads_runs_it_again(scripted: Project) -> None:
-    scripted.build()
-    scripted.write("designs/x/text.mlir", scripted.read("designs/x/text.mlir") + "// why\n")
-    assert generates(scripted)
+def test_f10_an_edit_of_what_the_script_reads_runs_it_again(built: Project) -> None:
+    built.build()
+    built.write("designs/x/text.mlir", built.read("designs/x/text.mlir") + "// why\n")
+    assert generates(built)
 
 
-def test_f10_an_edit_beside_them_runs_nothing(scripted: Project) -> None:
-    scripted.build()
-    scripted.write("designs/x/beside.py", "unused = 2\n")
-    assert scripted.build().steps == []
+def test_f10_an_edit_beside_them_runs_nothing(built: Project) -> None:
+    built.build()
+    built.write("designs/x/beside.py", "unused = 2\n")
+    assert built.build().steps == []
 
 
-def test_a_new_module_that_would_be_imported_first_runs_it_again(scripted: Project) -> None:
-    scripted.build()
-    scripted.write("designs/x/shapes/__init__.py", "def count():\n    return 2\n")
-    assert generates(scripted)
-    assert scripted.build().steps == []
+def test_a_new_module_that_would_be_imported_first_runs_it_again(built: Project) -> None:
+    built.build()
+    built.write("designs/x/shapes/__init__.py", "def count():\n    return 2\n")
+    assert generates(built)
+    assert built.build().steps == []
 
 
 def test_a_script_that_fails_shows_its_own_line_and_leaves_nothing(scripted: Project) -> None:

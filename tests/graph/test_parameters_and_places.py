@@ -73,9 +73,9 @@ def test_f11_a_changed_parameter_rebuilds_its_dependents(built: Project) -> None
 
 def test_f11_a_parameter_that_no_kernel_uses_compiles_nothing(built: Project) -> None:
     built.build("design=x")
-    built = built.build("design=x", "word=other")
-    assert built.compiled == []
-    assert "run x (npu1_1col,word=other)" in built.steps
+    again = built.build("design=x", "word=other")
+    assert again.compiled == []
+    assert "run x (npu1_1col,word=other)" in again.steps
 
 
 def test_f11_values_are_typed(built: Project) -> None:
