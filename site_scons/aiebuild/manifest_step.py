@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+from aiebuild import step_process
 from aiebuild.errors import AieBuildError, Location
 from aiebuild.files import write_atomically
 from aiebuild.inspect import xclbin
@@ -277,4 +278,4 @@ def _digest_of_all(paths: Iterable[str]) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    step_process.run(main)

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aiebuild import environment
+from aiebuild import environment, step_process
 from aiebuild.errors import AieBuildError, CheckError, Location, MlirError
 from aiebuild.files import write_atomically
 from aiebuild.mlir import kernel_cli, services_cli
@@ -279,6 +279,6 @@ COMMANDS = {
 
 if __name__ == "__main__":
     try:
-        sys.exit(main(sys.argv[1:]))
+        step_process.run(main)
     except KeyboardInterrupt:
         sys.exit(130)
