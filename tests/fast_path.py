@@ -20,7 +20,10 @@ OUTPUT = "build/host/designs/one/npu1_1col"
 KERNEL = """\
 #include "add.h"
 #include "base.h"
-extern "C" int version_of_add = VERSION + BASE;
+#ifndef FLAVOUR
+#define FLAVOUR 0
+#endif
+extern "C" int version_of_add = VERSION + BASE + FLAVOUR;
 extern "C" void add_one(int *x, int *y) { for (int i = 0; i < 16; ++i) y[i] = x[i] + 1; }
 """
 RECIPE = """\
@@ -31,6 +34,11 @@ add = env.CoreObject(
     "add", source="#kernels/{{arch}}/add.cc", functions=["add_one"], flags=shared.FLAGS, include_dirs=["#inc", "#alt"]
 )
 env.Design(mlir="{name}.mlir.j2", link_with=[add], check="check.py")"""
+SHARED = """\
+import os
+
+FLAGS = ["-O1", "-DFLAVOUR=" + os.environ.get("FLAVOUR", "0")]
+"""
 CHECK = """\
 from pathlib import Path
 
@@ -69,7 +77,7 @@ def whole_project(root: Path) -> Project:
     project.write("templates/note.mlir.j2", "{% macro text() %}note 1{% endmacro %}\n")
     project.write("designs/one/helper.py", "VALUE = 1\n")
     project.write("designs/one/data.txt", "5\n")
-    project.write("site_scons/shared.py", 'FLAGS = ["-O1"]\n')
+    project.write("site_scons/shared.py", SHARED)
     project.write(".gitignore", "build/\n__pycache__/\n")
     for name in ("a", "b"):
         wrapper(project, name)
@@ -239,6 +247,11 @@ def other_compiler(project: Project) -> None:
     project.variables["CXX"] = now.replace("/a/", "/b/") if "/a/" in now else now.replace("/b/", "/a/")
 
 
+def other_flavour(project: Project) -> None:
+    """Give another value to the variable that a module of the recipe asks for."""
+    project.variables["FLAVOUR"] = str(1 - int(project.variables.get("FLAVOUR", "0")))
+
+
 def new_tool_bytes(project: Project) -> None:
     """Change the compiler itself."""
     file = project.variables["CXX"]
@@ -293,6 +306,7 @@ NOTICED: dict[str, Callable[[Project], None]] = {
     "an output truncated": truncate(f"{OUTPUT}/one.cores.py"),
     "an output edited": replace(f"{OUTPUT}/one.mlir", "note", "NOTE"),
     "another compiler": other_compiler,
+    "a variable of the recipe": other_flavour,
     "the compiler's bytes": new_tool_bytes,
 }
 """Edits after which SCons has to be asked, whatever it then says."""

@@ -16,6 +16,7 @@ from fast_path import (
     NOTICED,
     OUTPUT,
     RECIPE,
+    SHARED,
     artifacts,
     forget_headers,
     is_never_wrong,
@@ -303,23 +304,20 @@ def test_what_a_recipe_itself_reads_is_noticed(tmp_path: Path, line: str) -> Non
 
 
 VARIABLE = {
-    "get": 'import os; os.environ.get("FLAVOUR", "plain")',
-    "getenv": 'import os; os.getenv("FLAVOUR")',
-    "item": 'import os; os.environ["FLAVOUR"]',
-    "in": 'import os; "FLAVOUR" in os.environ',
-    "expanded": 'import os; os.path.expandvars("$FLAVOUR")',
-    "a function of a module": "shared.flavour()",
+    "get": 'import os; os.environ.get("COLOUR", "plain")',
+    "getenv": 'import os; os.getenv("COLOUR")',
+    "item": 'import os; os.environ["COLOUR"]',
+    "in": 'import os; "COLOUR" in os.environ',
+    "expanded": 'import os; os.path.expandvars("$COLOUR")',
+    "a function of a module": "shared.colour()",
 }
 
 
 @pytest.fixture(scope="module")
-def flavoured(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    project = whole_project(tmp_path_factory.mktemp("flavoured") / "project")
-    project.write("site_scons/shared.py", SHARED + "def flavour():\n    return os.environ.get('FLAVOUR')\n")
+def coloured(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    project = whole_project(tmp_path_factory.mktemp("coloured") / "project")
+    project.write("site_scons/shared.py", SHARED + "def colour():\n    return os.environ.get('COLOUR')\n")
     return project
-
-
-SHARED = 'import os\n\nFLAGS = ["-O1"]\n'
 
 
 def with_line(project: Project, line: str) -> None:
@@ -330,29 +328,29 @@ def with_line(project: Project, line: str) -> None:
 
 
 @pytest.mark.parametrize("how", VARIABLE)
-def test_a_variable_that_a_recipe_asks_for_is_noticed(flavoured: Project, how: str) -> None:
-    flavoured.variables["FLAVOUR"] = "sweet"
-    with_line(flavoured, VARIABLE[how])
-    flavoured.build("design=one")
-    assert status(flavoured) == (True, [])
-    flavoured.variables["SAVOUR"] = "another one"
-    assert status(flavoured)[0]
-    flavoured.variables["FLAVOUR"] = "sour"
-    assert status(flavoured) == (False, ["the variable FLAVOUR changed"])
-    assert READ in flavoured.build("design=one").out
-    assert status(flavoured)[0]
+def test_a_variable_that_a_recipe_asks_for_is_noticed(coloured: Project, how: str) -> None:
+    coloured.variables["COLOUR"] = "red"
+    with_line(coloured, VARIABLE[how])
+    coloured.build("design=one")
+    assert status(coloured) == (True, [])
+    coloured.variables["SAVOUR"] = "another one"
+    assert status(coloured)[0]
+    coloured.variables["COLOUR"] = "blue"
+    assert status(coloured) == (False, ["the variable COLOUR changed"])
+    assert READ in coloured.build("design=one").out
+    assert status(coloured)[0]
 
 
-def test_a_variable_that_is_set_to_nothing_is_another_one_than_none(flavoured: Project) -> None:
-    flavoured.variables.pop("FLAVOUR", None)
-    with_line(flavoured, VARIABLE["in"])
-    flavoured.build("design=one")
-    assert status(flavoured)[0]
-    flavoured.variables["FLAVOUR"] = ""
-    assert not status(flavoured)[0]
+def test_a_variable_that_is_set_to_nothing_is_another_one_than_none(coloured: Project) -> None:
+    coloured.variables.pop("COLOUR", None)
+    with_line(coloured, VARIABLE["in"])
+    coloured.build("design=one")
+    assert status(coloured)[0]
+    coloured.variables["COLOUR"] = ""
+    assert not status(coloured)[0]
 
 
-@pytest.mark.parametrize("reads", ['os.environ.get("FLAVOUR")', 'os.path.exists("extra.h")', 'open("data.txt").read()'])
+@pytest.mark.parametrize("reads", ['os.environ.get("COLOUR")', 'os.path.exists("extra.h")', 'open("data.txt").read()'])
 def test_what_a_module_reads_at_its_import_counts_for_each_design(tmp_path: Path, reads: str) -> None:
     project = whole_project(tmp_path / "project")
     add_design(project, "two", RECIPE.format(name="two"), {"add_one": "add.o"})
@@ -361,7 +359,7 @@ def test_what_a_module_reads_at_its_import_counts_for_each_design(tmp_path: Path
     project.write("site_scons/shared.py", SHARED + f"ROOT = os.path.dirname(__file__)\n{inside}\n")
     project.build()
     assert status(project, "design=one,two")[0]
-    project.variables["FLAVOUR"] = "sour"
+    project.variables["COLOUR"] = "blue"
     project.write("site_scons/extra.h", "\n")
     project.write("site_scons/data.txt", "2\n")
     assert not status(project, "design=one")[0]
@@ -378,14 +376,14 @@ DOUBTS = {
 
 
 @pytest.mark.parametrize("line", DOUBTS)
-def test_a_recipe_whose_answer_nobody_can_compare_is_never_up_to_date(flavoured: Project, line: str) -> None:
-    with_line(flavoured, line)
-    flavoured.build("design=one")
-    at = flavoured.read("designs/one/SConscript").splitlines().index(line) + 1
+def test_a_recipe_whose_answer_nobody_can_compare_is_never_up_to_date(coloured: Project, line: str) -> None:
+    with_line(coloured, line)
+    coloured.build("design=one")
+    at = coloured.read("designs/one/SConscript").splitlines().index(line) + 1
     said = f"designs/one/SConscript:{at} {DOUBTS[line]}, and the answer may be another one each time"
-    assert status(flavoured) == (False, [said])
-    assert READ in flavoured.build("design=one").out
-    assert scons_agrees(flavoured)
+    assert status(coloured) == (False, [said])
+    assert READ in coloured.build("design=one").out
+    assert scons_agrees(coloured)
 
 
 TestEdits = Edits.TestCase
