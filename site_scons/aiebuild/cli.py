@@ -70,11 +70,39 @@ def _pairs(argv: list[str]) -> list[tuple[str, str]]:
     return [(name, value) for name, _, value in split]
 
 
+def _words(argv: list[str]) -> list[str]:
+    return [word for word in argv if "=" not in word and not word.startswith("-")]
+
+
+def _refuse_dashes(argv: list[str], *known: str, scons: bool = False) -> None:
+    """Refuse words that begin with a dash, but for some.
+
+    Args:
+        argv: the command line.
+        known: those that mean something.
+        scons: whether SCons gets the words, whose own options may have one dash.
+
+    Raises:
+        OptionError: with what would be right.
+    """
+    from aiebuild import options  # noqa: PLC0415 - not needed where there is nothing to do
+    from aiebuild.errors import OptionError, nearest  # noqa: PLC0415 - the same
+
+    for word in argv:
+        name, equals, value = word.lstrip("-").partition("=")
+        is_ours = bool(equals) and name in {option.name for option in options.OPTIONS}
+        if not word.startswith("-") or word in known or (scons and not is_ours and not word.startswith("--")):
+            continue
+        near = nearest(word, known)
+        others = f"did you mean {near!r}?" if near else "SCons's own options go with the command scons"
+        raise OptionError(f"unknown option {word!r}", hint=f"without dashes: {name}={value}" if is_ours else others)
+
+
 def _quick(argv: list[str]) -> int | None:
     """Return 0 where `build` or `check` has nothing to do, the answer of `status`, and None where more is needed."""
     verbs = [word for word in argv if not word.startswith("-j") and ("=" not in word or word.startswith("-"))]
     pairs = _pairs(argv)
-    if verbs[:1] == [STATUS] and set(verbs[1:]) <= {JSON}:
+    if STATUS in verbs and set(verbs) <= {STATUS, JSON}:
         return _status(pairs, as_json=JSON in verbs)
     if not verbs or not freshness.VERBS.issuperset(verbs):
         return None
@@ -141,7 +169,7 @@ def _require_project(root: Path) -> None:
     from aiebuild.errors import OptionError  # noqa: PLC0415 - not needed where there is a record
 
     if not (root / "SConstruct").is_file():
-        hint = "run it in the folder of a project, or begin one: aiebuild new design=NAME"
+        hint = "run it in the folder of a project, or begin one: aiebuild new NAME"
         raise OptionError("there is no SConstruct here", hint=hint)
 
 
@@ -154,23 +182,23 @@ def run(argv: list[str], root: Path) -> int:
     from aiebuild import __version__, options  # noqa: PLC0415 - not needed where there is nothing to do
     from aiebuild.errors import OptionError  # noqa: PLC0415 - the same
 
-    if not argv or argv[0] in {"-h", "--help", "help"}:
+    words = _words(argv)
+    first = words[0] if words else ""
+    if not argv or first == "help" or (first not in FILES and not {"-h", "--help"}.isdisjoint(argv)):
         sys.stdout.write("aiebuild VERB [name=value ...] [-jN] [--json]\n" + options.help_text())
         return 0
     if argv == ["--version"]:
         sys.stdout.write(f"aiebuild {__version__}\n")
         return 0
-    if argv[0] == STATUS:
-        other = next(word for word in argv[1:] if word != JSON and ("=" not in word or word.startswith("-")))
+    if first == STATUS:
+        _refuse_dashes(argv)
+        other = next(word for word in argv if word not in {STATUS, JSON} and "=" not in word)
         raise OptionError(f"{other!r} means nothing for status", hint="aiebuild status design=NAME [name=value ...]")
-    if argv[0] in {*FILES, NEW, CACHE}:
-        return without_project(argv, root)
+    if first in {*FILES, NEW, CACHE}:
+        return without_project(first, argv, root)
     _require_project(root)
-    words = [word for word in argv if "=" not in word and not word.startswith("-")]
     request = options.understand(_pairs(argv), words)
-    unknown = [word for word in argv if word.startswith("--") and word not in {JSON, NO_PROGRESS}]
-    if unknown:
-        raise OptionError(f"unknown option {unknown[0]!r}", hint="SCons's own options go with the command scons")
+    _refuse_dashes(argv, JSON, NO_PROGRESS, scons=True)
     if not request.verbs:
         raise OptionError("no verb is given", hint=f"one of: {', '.join(verb.name for verb in options.VERBS)}")
     if set(request.verbs) <= set(ANSWERS):
@@ -213,11 +241,13 @@ def _require_designs(root: Path) -> None:
         )
 
 
-def without_project(argv: list[str], root: Path) -> int:
+def without_project(verb: str, argv: list[str], root: Path) -> int:
     """Do what a verb says that needs no designs, or no project at all; return the exit status."""
-    if argv[0] in FILES:
-        return about_files(argv[0], argv[1:])
-    return write_new(argv, root) if argv[0] == NEW else cache(argv, root)
+    position = argv.index(verb)
+    others = [*argv[:position], *argv[position + 1 :]]
+    if verb in FILES:
+        return about_files(verb, others)
+    return write_new(others, root) if verb == NEW else cache(others, root)
 
 
 def about_files(verb: str, words: list[str]) -> int:
@@ -234,7 +264,8 @@ def cache(argv: list[str], root: Path) -> int:
     from aiebuild import cache, options  # noqa: PLC0415 - not needed where there is nothing to do
     from aiebuild.errors import OptionError  # noqa: PLC0415 - the same
 
-    unknown = [word for word in argv[1:] if word != JSON and word.partition("=")[0] not in {"prune", "build_dir"}]
+    _refuse_dashes(argv, JSON)
+    unknown = [word for word in argv if word != JSON and word.partition("=")[0] not in {"prune", "build_dir"}]
     if unknown:
         raise OptionError(f"{unknown[0]!r} means nothing for cache", hint=f"prune=SIZE, build_dir=DIR, {JSON}")
     request = options.understand(_pairs(argv), command=CACHE)
@@ -251,15 +282,18 @@ def _warn(text: str) -> None:
 
 
 def write_new(argv: list[str], root: Path) -> int:
-    """Write a new design, and a project around it where there is none; return 0."""
-    from aiebuild import new, options  # noqa: PLC0415 - not needed where there is nothing to do
-    from aiebuild.errors import OptionError  # noqa: PLC0415 - the same
+    """Write a new design, and a project around it where there is none; return 0.
 
-    words = [word for word in argv if "=" not in word]
-    unknown = [word for word in words if word.startswith("-")]
-    if unknown:
-        raise OptionError(f"unknown option {unknown[0]!r}", hint="new design=NAME [template=...]")
-    for design in new.asked(options.understand(_pairs(argv), words), root):
+    The design may be named without `design=`: nothing else could be meant.
+    """
+    from aiebuild import new, options  # noqa: PLC0415 - not needed where there is nothing to do
+
+    _refuse_dashes(argv)
+    pairs, words = _pairs(argv), _words(argv)
+    verbs = [verb.name for verb in options.VERBS if verb.name in words]
+    names = [word for word in words if word not in verbs]
+    named = [("design", ",".join(names))] if names else []
+    for design in new.asked(options.understand([*pairs, *named], [NEW, *verbs]), root):
         design.write(root)
         sys.stdout.write(f"{design.said}\n")
     note = new.note_on(root)

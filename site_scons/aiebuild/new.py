@@ -63,7 +63,7 @@ def asked(request: Request, root: Path) -> list[New]:
         raise OptionError("new stands alone", hint=f"{' '.join(others)}: in a command of its own, once it is written")
     names = request.several("design")
     if not names:
-        raise OptionError("new needs a name", hint="new design=NAME")
+        raise OptionError("new needs a name", hint="new design=NAME [template=...]")
     template = request.get("template") or DEFAULT
     for name in request.parameters:
         choices = ("design", "template")

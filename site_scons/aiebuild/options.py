@@ -229,6 +229,8 @@ def _split(words: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
             targets.append(word)
         elif word in {verb.name for verb in COMMANDS}:
             raise OptionError(f"{word} is a verb of the command aiebuild", hint=f"aiebuild {word} ...")
+        elif word in {option.name for option in OPTIONS}:
+            raise OptionError(f"{word} has no value", hint=f"{word}=VALUE, without blanks")
         else:
             listed = f"a design is asked for by design={word}; verbs: {', '.join(known)}"
             hint = did_you_mean(word, known) if nearest(word, known) else listed

@@ -30,3 +30,63 @@ def test_list_writes_the_file_that_json_names(tmp_path: Path, monkeypatch: pytes
     assert json.loads((tmp_path / "answer.json").read_text())[0]["name"] == "x"
     with pytest.raises(OptionError, match="no answer of aiebuild's"):
         cli.run(["list", "json=SConstruct"], tmp_path)
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project with the design `x`; it is the current folder."""
+    monkeypatch.chdir(tmp_path)
+    assert cli.run(["new", "x"], tmp_path) == 0
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--design=x build", "unknown option '--design=x'\n  without dashes: design=x"),
+        ("build -design=x", "unknown option '-design=x'\n  without dashes: design=x"),
+        ("status --arch=aie2", "unknown option '--arch=aie2'\n  without dashes: arch=aie2"),
+        ("new --template=mlir y", "unknown option '--template=mlir'\n  without dashes: template=mlir"),
+        ("new -n y", "unknown option '-n'\n  SCons's own options go with the command scons"),
+        ("cache --prune=5M", "unknown option '--prune=5M'\n  without dashes: prune=5M"),
+        ("list --jsn", "unknown option '--jsn'\n  did you mean '--json'?"),
+        ("build --frob", "unknown option '--frob'\n  SCons's own options go with the command scons"),
+        ("build design = x", "design has no value\n  design=VALUE, without blanks"),
+        ("status x", "'x' means nothing for status"),
+    ],
+)
+def test_words_that_are_spelt_as_elsewhere_get_what_would_be_right(project: Path, words: str, said: str) -> None:
+    with pytest.raises(OptionError) as caught:
+        cli.run(words.split(), project)
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("words", ["--json list", "design=x --json describe", "--json cache", "--json doctor"])
+def test_the_verb_may_stand_anywhere(project: Path, words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "build/.aiebuild").mkdir(parents=True)
+    capsys.readouterr()
+    assert cli.run(words.split(), project) == 0
+    assert json.loads(capsys.readouterr().out)
+
+
+def test_status_is_asked_in_any_order(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert (project / "SConstruct").is_file()
+    capsys.readouterr()
+    monkeypatch.setattr("sys.argv", ["aiebuild", "--json", "design=x", "status"])
+    assert cli.main() == 1
+    assert json.loads(capsys.readouterr().out)[0]["design"] == "x"
+
+
+@pytest.mark.parametrize("words", ["build --help", "-h list", "help build", "--help"])
+def test_help_is_given_wherever_it_is_asked_for(tmp_path: Path, words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(words.split(), tmp_path) == 0
+    assert capsys.readouterr().out.startswith("aiebuild VERB")
+
+
+@pytest.mark.parametrize("words", ["new mine", "new design=mine", "design=mine new", "template=python new mine"])
+def test_an_empty_folder_is_begun_with_new(tmp_path: Path, words: str) -> None:
+    assert cli.run(words.split(), tmp_path) == 0
+    assert (tmp_path / "designs/mine/design.yaml").is_file()
+    assert (tmp_path / "SConstruct").is_file()

@@ -86,6 +86,8 @@ def is_known(program: str, word: str, words: str) -> bool:
         return True
     name, is_pair, _ = word.partition("=")
     if not is_pair:
+        if program == "aiebuild" and words.startswith("new "):
+            return True
         verbs = options.VERBS if program == "scons" else (*options.VERBS, *options.COMMANDS)
         return word in {verb.name for verb in verbs} or word.isupper()
     if name in {option.name for option in options.OPTIONS}:
