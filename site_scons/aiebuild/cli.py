@@ -5,10 +5,11 @@ Whether there is anything to do is asked before anything else is imported.
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 
-from aiebuild import freshness
+from aiebuild import freshness, streams
 from aiebuild.environment import variables
 from aiebuild.record import NONE, said
 
@@ -35,13 +36,27 @@ CACHE = "cache"
 WATCH = "watch"
 AGAIN = "--again"
 """What `watch` puts behind the words of the program that it starts in its own place."""
+INTERRUPTED, NOT_READ = 130, 141
+"""What shells report for a program that Ctrl-C ended, or that wrote for nobody: 128 and the number of the signal."""
 FILES = ("verify", "inspect")
 """Verbs that are about files, and need no project."""
 
 
 def main() -> int:
     """Run `aiebuild VERB [name=value ...] [SCons's own options]` in the current folder's project."""
-    argv = sys.argv[1:]
+    try:
+        status = answered(sys.argv[1:])
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        streams.silence(sys.stdout)
+        return NOT_READ
+    return status
+
+
+def answered(argv: list[str]) -> int:
+    """Do what the words say, and say what is wrong with them; return the exit status."""
     quick = _quick(argv)
     if quick is not None:
         return quick
@@ -220,9 +235,15 @@ def by_scons(request: Request, argv: list[str], root: Path) -> int:
         # A SConstruct that is being edited is waited for.
         return watch(request, argv, root)
     _require_designs(root)
-    import subprocess  # noqa: PLC0415 - not needed where there is nothing to do
+    command = [sys.executable, "-m", "SCons", "-Q", *argv]
+    if os.name == "nt":
+        import subprocess  # noqa: PLC0415 - not needed where there is nothing to do
 
-    return subprocess.run([sys.executable, "-m", "SCons", "-Q", *argv], cwd=root, check=False).returncode
+        return subprocess.run(command, cwd=root, check=False).returncode
+    # In the place of this program: a signal to it, of whatever kind, is one to SCons.
+    sys.stdout.flush()
+    os.chdir(root)
+    return os.execv(sys.executable, command)  # noqa: S606 - SCons, by this Python
 
 
 def _require_designs(root: Path) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import SCons.Action
 
-from aiebuild import depfile
+from aiebuild import depfile, streams
 from aiebuild.environment import RECIPE_VARIABLE
 from aiebuild.scons import last_run, report, scanner
 
@@ -176,8 +176,7 @@ def run_command(command: Command, variables: dict[str, str], session: Session) -
 def pass_on(done: subprocess.CompletedProcess[bytes]) -> None:
     """Pass on what a program printed."""
     if done.stdout:
-        sys.stdout.write(done.stdout.decode("utf-8", "replace"))
-        sys.stdout.flush()
+        streams.write(sys.stdout, done.stdout.decode("utf-8", "replace"))
     if done.stderr:
         report.tell(done.stderr.decode("utf-8", "replace"))
 

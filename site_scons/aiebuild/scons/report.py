@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import SCons.Script
 
-from aiebuild import timing
+from aiebuild import streams, timing
 from aiebuild.environment import current, wants_colour
 from aiebuild.errors import OptionError
 from aiebuild.files import write_atomically
@@ -30,19 +30,17 @@ def tell_error(error: AieBuildError) -> None:
 
 def tell(text: str) -> None:
     """Write to standard error, after everything that was said before it; on a terminal `error:` is red."""
-    sys.stdout.flush()
+    streams.write(sys.stdout, "")
     if wants_colour(current(), sys.stderr):
         text = text.replace("error:", f"{RED}error:{PLAIN}")
-    sys.stderr.write(text)
-    sys.stderr.flush()
+    streams.write(sys.stderr, text)
 
 
 def note(text: str, *, good: bool = False) -> None:
     """Write a line of information at once; on a terminal good news is green."""
     if good and wants_colour(current(), sys.stdout):
         text = f"{GREEN}{text}{PLAIN}"
-    sys.stdout.write(f"{text}\n")
-    sys.stdout.flush()
+    streams.write(sys.stdout, f"{text}\n")
 
 
 def unsettled(session: Session) -> str:
@@ -82,6 +80,7 @@ def at_exit(session: Session) -> None:
 def _finish(session: Session) -> None:
     if session.progress is not None:
         session.progress.close()
+    streams.write(sys.stdout, "")
     session.close()
     last_run.write(session)
     if session.packages and (session.failed or SCons.Script.GetBuildFailures()) and not session.only_shows:

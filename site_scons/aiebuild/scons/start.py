@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import SCons.Script
 
-from aiebuild import freshness
+from aiebuild import freshness, streams
 from aiebuild.environment import variables
 
 if TYPE_CHECKING:
@@ -38,8 +38,7 @@ def main(arguments: Iterable[tuple[str, str]], words: Iterable[str]) -> None:
         started = time.monotonic()
         done, left = freshness.fresh(pairs, verbs, variables())
         if done and not left:
-            sys.stdout.write(freshness.said(done, time.monotonic() - started) + "\n")
-            sys.stdout.flush()
+            streams.write(sys.stdout, freshness.said(done, time.monotonic() - started) + "\n")
             # Nothing was read and nothing is to be written: SCons's own end would only cost time.
             os._exit(0)
         skip = tuple((design, arch) for design, arch, _ in done)
