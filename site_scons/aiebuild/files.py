@@ -45,6 +45,12 @@ def read_regular(path: Path) -> bytes:
     return path.read_bytes()
 
 
+def in_the_way(folder: Path) -> Path | None:
+    """Return the file that keeps a folder from being made; None where nothing does."""
+    there = next((place for place in (folder, *folder.parents) if place.exists()), folder)
+    return there if there.is_file() else None
+
+
 def project_path(path: str | os.PathLike[str]) -> str:
     """Return `path` relative to the current folder where it is below it, else absolute."""
     full = Path(os.path.abspath(path))  # noqa: PTH100 - Path.resolve would follow links, and links are inputs

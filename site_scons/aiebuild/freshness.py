@@ -81,7 +81,7 @@ def check(
     return Records(forks=forks).check(record.path, record.request, variables, reasons, look)
 
 
-IGNORED = frozenset({"design", "arch", "verbose", "json", "run_timeout", "aiecc_jobs", "timing"})
+IGNORED = frozenset({"design", "arch", "verbose", "run_timeout", "aiecc_jobs", "timing"})
 """Words of a command line that make no difference to what one configuration of one design is."""
 
 CHECK = "check"
@@ -144,7 +144,7 @@ def is_plain(pairs: list[tuple[str, str]]) -> bool:
     if "timing" in given:
         # There is a file to be written, whatever was built.
         return False
-    if not all(given.get(name, "1").isdigit() for name in ("run_timeout", "aiecc_jobs")):
+    if not all(given.get(name, "1").lstrip("0").isdigit() for name in ("run_timeout", "aiecc_jobs")):
         return False
     return bool(given.get("design")) or set(given) <= SHARED
 

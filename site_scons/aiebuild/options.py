@@ -76,7 +76,11 @@ OPTIONS = (
     Option("prune", "the size that `cache` makes the build folder at most: 500M, 2G", verbs={"cache": ()}),
     Option("timing", "a file that gets a trace of the build, for Perfetto and Chrome's viewer"),
     Option("trace", "1 writes a trace of the host run, trace.json beside check.json", "0", ("0", "1")),
-    Option("json", "a file that gets the answer of `list`, `describe`, `doctor`, `explain` or `graph` for programs"),
+    Option(
+        "json",
+        "a file that gets the answer of `list`, `describe`, `doctor`, `explain` or `graph` for programs",
+        verbs=dict.fromkeys(("list", "describe", "doctor", "explain", "graph"), ()),
+    ),
 )
 
 VERBS = (
@@ -210,7 +214,8 @@ def _refuse_elsewhere(option: Option, value: str, verbs: tuple[str, ...]) -> Non
     if not option.verbs or not value:
         return
     if not asked:
-        hint = f"{option.name}= goes with {' and '.join(option.verbs)}"
+        *others, last = option.verbs
+        hint = f"{option.name}= goes with {', '.join(others)}{' and ' if others else ''}{last}"
         raise OptionError(f"{option.name}={value} means nothing here", hint=hint)
     for verb in asked:
         if option.verbs[verb] and value not in option.verbs[verb]:

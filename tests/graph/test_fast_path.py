@@ -153,7 +153,12 @@ def test_whoever_wants_the_graph_gets_it(fresh: Project, words: tuple[str, ...])
 
 
 @pytest.mark.parametrize(
-    "words", [("M=1", "M=2"), ("verbose=2",), ("run_timeout=soon",), ("arch=npu",)], ids=lambda words: words[0]
+    "words",
+    [
+        *(("M=1", "M=2"), ("verbose=2",), ("run_timeout=soon",), ("run_timeout=0",), ("aiecc_jobs=00",), ("arch=npu",)),
+        ("json=answer.json",),
+    ],
+    ids=lambda words: words[0],
 )
 def test_a_wrong_command_line_is_refused_though_all_is_built(fresh: Project, words: tuple[str, ...]) -> None:
     assert fresh.scons("design=one", *words).status == 2

@@ -230,6 +230,15 @@ def test_what_only_answers_needs_no_folder_that_can_be_written(adder: Project) -
     assert adder.scons("design=x", NOWHERE).status == 2
 
 
+@pytest.mark.parametrize("place", ["SConstruct", "notes/sub/sub"])
+def test_a_file_in_the_way_of_the_build_folder_is_named(adder: Project, place: str) -> None:
+    adder.write("notes", "a file")
+    file = place.removesuffix("/sub/sub")
+    failed = adder.scons("design=x", f"build_dir={place}")
+    assert failed.status == 2
+    assert f"error: build_dir={place} cannot be a folder: {file} is a file\n" in failed.err
+
+
 def test_an_answer_leaves_no_build_folder(adder: Project) -> None:
     for words in (("list",), ("describe",), ("doctor",), ("-h",), ("explain",), ("new", "design=other")):
         adder.build(*words)

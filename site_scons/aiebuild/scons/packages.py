@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import SCons.Node
 
 from aiebuild.errors import OptionError
+from aiebuild.files import in_the_way
 from aiebuild.flow_package import FOLDER, package_of
 from aiebuild.options import FORMATS
 from aiebuild.scons.builders import add_planned
@@ -85,9 +86,9 @@ def _prefix(request: Request, root: Path) -> str:
     prefix = request.get("prefix")
     if not prefix:
         raise OptionError("install needs a folder", hint="scons install design=NAME prefix=DIR")
-    place = next(place for place in (root / prefix, *(root / prefix).parents) if place.exists())
-    if not place.is_dir():
-        name = project_path(place, root)
+    file = in_the_way(root / prefix)
+    if file is not None:
+        name = project_path(file, root)
         raise OptionError(f"prefix={prefix} cannot be a folder: {name} is a file", hint="another folder: prefix=DIR")
     return prefix.rstrip("/") or "/"
 

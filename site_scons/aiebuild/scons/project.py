@@ -13,6 +13,7 @@ import SCons.Script
 
 from aiebuild import contract, lock, options, timing
 from aiebuild.errors import AieBuildError, ContractError, Location, OptionError, RecipeError, did_you_mean
+from aiebuild.files import in_the_way, project_path
 from aiebuild.scons import aie, last_run, progress, remember, report
 from aiebuild.scons.configure import Choice, choose_toolchain, configure, seconds
 from aiebuild.scons.recipe import read_recipe
@@ -353,7 +354,7 @@ def check_build_dir(build_dir: str, root: Path) -> None:
     """Refuse a build folder that holds the project's own files.
 
     Raises:
-        OptionError: it is the project's folder, one above it, or one of its source folders.
+        OptionError: it is the project's folder, one above it, or one of its source folders, or a file is in the way.
     """
     folder = (root / build_dir).resolve()
     taken = [root / name for name in ("designs", "kernels", "templates", "site_scons", ".git")]
@@ -361,3 +362,7 @@ def check_build_dir(build_dir: str, root: Path) -> None:
     if root.resolve().is_relative_to(folder) or inside is not None:
         hint = "a folder of its own: build_dir=build, or one outside the project"
         raise OptionError(f"build_dir={build_dir} holds the project's own files", hint=hint)
+    file = in_the_way(root / build_dir)
+    if file is not None:
+        name = project_path(file)
+        raise OptionError(f"build_dir={build_dir} cannot be a folder: {name} is a file", hint="move it away")
