@@ -181,10 +181,13 @@ def _require_known(pairs: list[tuple[str, str]]) -> None:
 
 
 def _require_project(root: Path) -> None:
+    from aiebuild import new  # noqa: PLC0415 - not needed where there is a record
     from aiebuild.errors import OptionError  # noqa: PLC0415 - not needed where there is a record
 
     if not (root / "SConstruct").is_file():
-        hint = "run it in the folder of a project, or begin one: aiebuild new NAME"
+        around = new.project_around(root)
+        begin = "run it in the folder of a project, or begin one: aiebuild new NAME"
+        hint = f"the project is in {around}: cd {around}" if around else begin
         raise OptionError("there is no SConstruct here", hint=hint)
 
 

@@ -25,6 +25,8 @@ DEFAULT = "elementwise"
 SCRIPT = "SConstruct"
 PROJECT = {SCRIPT: SCRIPT, ".gitignore": "gitignore"}
 """What makes a folder a project, by the files of `data/new/project`; each only where it is not there."""
+OWN = ("designs", "kernels", "templates")
+"""Folders of a project that hold its own files, and no other projects."""
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _PLACEHOLDER = "NAME"
 
@@ -64,6 +66,10 @@ def asked(request: Request, root: Path) -> list[New]:
     names = request.several("design")
     if not names:
         raise OptionError("new needs a name", hint="new design=NAME [template=...]")
+    around = project_around(root)
+    if around:
+        hint = f"cd {around}; an SConstruct of its own would make this folder a project"
+        raise OptionError(f"this folder is within the project in {around}", hint=hint)
     template = request.get("template") or DEFAULT
     for name in request.parameters:
         choices = ("design", "template")
@@ -93,6 +99,18 @@ def plan(name: str, template: str, root: Path) -> New:
         if not (root / path).exists()
     }
     return New(name, template, dict(sorted(files.items())), project if SCRIPT in project else {})
+
+
+def project_around(folder: Path) -> str:
+    """Return the way to the project whose designs or kernels a folder is among; empty where it is a project itself."""
+    if (folder / SCRIPT).is_file():
+        return ""
+    inside = folder.resolve()
+    for steps, above in enumerate(inside.parents, 1):
+        is_project = (above / SCRIPT).is_file() and (above / "designs").is_dir()
+        if is_project and inside.relative_to(above).parts[0] in OWN:
+            return "/".join([".."] * steps)
+    return ""
 
 
 def note_on(root: Path) -> str:

@@ -239,6 +239,28 @@ def test_a_file_in_the_way_of_the_build_folder_is_named(adder: Project, place: s
     assert f"error: build_dir={place} cannot be a folder: {file} is a file\n" in failed.err
 
 
+def test_a_folder_or_file_in_the_way_of_what_is_built_is_named(adder: Project) -> None:
+    recipe, output = "designs/x/SConscript:6: error: ", "build/host/designs/x/npu1_1col/x.mlir"
+    (adder.root / output).mkdir(parents=True)
+    assert adder.scons("design=x").err.startswith(f"{recipe}{output} is a folder, and a step writes a file there\n")
+    shutil.rmtree(adder.root / "build/host")
+    adder.write("build/host", "")
+    said = "build/host is a file, and steps write into a folder of that name\n  move it away\n"
+    assert said in adder.scons("design=x").err
+    (adder.root / "build/host").unlink()
+    adder.write("LICENSE", "MIT\n")
+    (adder.root / "dist/x-0.0.0-host.zip").mkdir(parents=True)
+    failed = adder.scons("package", "format=zip", "design=x")
+    assert failed.err == f"{recipe}dist/x-0.0.0-host.zip is a folder, and a step writes a file there\n  move it away\n"
+
+
+def test_a_file_in_the_way_of_an_editors_folder_is_named_once(adder: Project) -> None:
+    adder.write(".vscode", "")
+    failed = adder.scons("ide")
+    assert failed.status == 2
+    assert failed.err.count(".vscode: error: this is a file, and a folder belongs there\n  move it away\n") == 1
+
+
 def test_an_answer_leaves_no_build_folder(adder: Project) -> None:
     for words in (("list",), ("describe",), ("doctor",), ("-h",), ("explain",), ("new", "design=other")):
         adder.build(*words)

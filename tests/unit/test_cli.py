@@ -85,6 +85,18 @@ def test_help_is_given_wherever_it_is_asked_for(tmp_path: Path, words: str, caps
     assert capsys.readouterr().out.startswith("aiebuild VERB")
 
 
+@pytest.mark.parametrize("folder", ["designs", "designs/x", "kernels"])
+def test_within_a_project_its_folder_is_named(project: Path, folder: str) -> None:
+    way = "/".join([".."] * len(folder.split("/")))
+    with pytest.raises(OptionError, match=f"there is no SConstruct here\n  the project is in {way}: cd {way}$"):
+        cli.run(["build"], project / folder)
+    with pytest.raises(OptionError, match=f"this folder is within the project in {way}\n  cd {way};"):
+        cli.run(["new", "y"], project / folder)
+    beside = project / "other"
+    beside.mkdir()
+    assert cli.run(["new", "y"], beside) == 0
+
+
 @pytest.mark.parametrize("words", ["new mine", "new design=mine", "design=mine new", "template=python new mine"])
 def test_an_empty_folder_is_begun_with_new(tmp_path: Path, words: str) -> None:
     assert cli.run(words.split(), tmp_path) == 0

@@ -6,7 +6,7 @@ import stat
 from typing import TYPE_CHECKING
 
 from aiebuild.errors import AieBuildError, Location
-from aiebuild.files import write_atomically
+from aiebuild.files import in_the_way, project_path, write_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,6 +22,9 @@ def update(root: Path, file: str, change: Callable[[str], str], *, writes: bool 
         AieBuildError: the file is no text in UTF-8, or cannot be read or written; or what `change` raises.
     """
     path = (root / file).resolve()
+    above = in_the_way(path.parent)
+    if above is not None:
+        raise AieBuildError("this is a file, and a folder belongs there", Location(project_path(above)), "move it away")
     try:
         data = path.read_bytes() if path.exists() else b""
         before = data.decode("utf-8")

@@ -7,13 +7,20 @@ from typing import TYPE_CHECKING, Any
 import SCons.Builder
 
 from aiebuild.errors import RecipeError, did_you_mean
+from aiebuild.files import in_the_way
 from aiebuild.scons.action import StepAction
 from aiebuild.scons.location import calling_line
 from aiebuild.scons.scanner import RECORD, STORE, no_scanner, target_scanner
+from aiebuild.scons.session import project_path
 from aiebuild.scons.signatures import SOURCE
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from aiebuild.flow import Planned
+    from aiebuild.step import Step
+
+MOVE = "move it away"
 
 BUILDERS = {
     "AieText": "a text as a file",
@@ -44,7 +51,7 @@ def add_planned(env: Any, planned: Planned) -> list[Any]:
     """Return the nodes of a planned step; the same step asked for twice is one node."""
     session = env["AIE_SESSION"]
     step = planned.step
-    targets = [env.fs.Top.File(name) for name in step.outputs]
+    targets = [_target(name, step, session.root, env) for name in step.outputs]
     if session.is_planned(step):
         return targets
     sources = [env.fs.Top.File(name) for name in planned.sources] or [env.Value(step.signature)]
@@ -65,6 +72,25 @@ def add_planned(env: Any, planned: Planned) -> list[Any]:
         env.NoCache(nodes)
         env.Clean(nodes, env.fs.Top.File(step.outputs[0] + RECORD))
     return nodes
+
+
+def _target(name: str, step: Step, root: Path, env: Any) -> Any:
+    """Return the node of an output.
+
+    Raises:
+        RecipeError: a folder is in its place, or a file in that of its folder.
+    """
+    try:
+        return env.fs.Top.File(name)
+    except TypeError:
+        if (root / name).is_dir():
+            message = f"{name} is a folder, and a step writes a file there"
+            raise RecipeError(message, step.where, MOVE) from None
+        file = in_the_way((root / name).parent)
+        if file is None:
+            raise
+        message = f"{project_path(file, root)} is a file, and steps write into a folder of that name"
+        raise RecipeError(message, step.where, MOVE) from None
 
 
 def checked_keywords(word: str, known: tuple[str, ...], given: dict[str, Any]) -> None:

@@ -83,7 +83,8 @@ class Writer:
         try:
             changed = files.update(self._session.root, file, change, writes=self._writes)
         except AieBuildError as error:
-            self.errors.append(error)
+            if str(error) not in map(str, self.errors):
+                self.errors.append(error)
             return
         done = "written" if self._writes else "would be written"
         self.said.append(f"{file}: {done if changed else 'up to date'}")
