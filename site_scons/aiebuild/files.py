@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 from pathlib import Path
 
 
@@ -23,7 +22,7 @@ def write_atomically(path: str | os.PathLike[str], data: bytes | str) -> None:
         return
     target.parent.mkdir(parents=True, exist_ok=True)
     # Not `tempfile`: it makes files that only their owner can read, and renaming keeps that.
-    aside = target.with_name(f".{target.name[:200]}.{secrets.token_hex(6)}.part")
+    aside = target.with_name(f".{target.name[:200]}.{os.urandom(6).hex()}.part")
     try:
         with aside.open("xb") as stream:
             stream.write(data.encode() if isinstance(data, str) else data)

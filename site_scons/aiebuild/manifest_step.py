@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 from aiebuild import step_process
 from aiebuild.errors import AieBuildError, Location
 from aiebuild.files import write_atomically
-from aiebuild.inspect import xclbin
 from aiebuild.manifest import (
     NO_VERSION,
     Check,
@@ -38,9 +37,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence as Words
 
     from aiebuild.manifest import Sequence
-
-_MASKS: Mapping[str, Callable[[bytes, str], bytes]] = {"xclbin": xclbin.masked, "pdi": xclbin.masked_image}
-"""What a rebuild of the same inputs changes is left out of these kinds' digests."""
 
 
 @dataclass(frozen=True)
@@ -115,6 +111,8 @@ def read_check(text: str, request: Request, file: str) -> Check:
 
 def _kernels(product: Product, content: bytes) -> Iterator[Kernel]:
     if product.kind == "xclbin":
+        from aiebuild.inspect import xclbin  # noqa: PLC0415 - the host's builds have none
+
         for kernel in xclbin.read(content, product.file).kernels:
             yield Kernel(kernel.name, kernel.id, kernel.instances)
 
@@ -129,9 +127,18 @@ def output(name: str, kind: str, content: bytes) -> Output:
     Raises:
         InspectError: it is an xclbin, and damaged.
     """
-    mask = _MASKS.get(kind)
+    mask = _mask(kind)
     digest = hashlib.sha256(mask(content, name) if mask else content).hexdigest()
     return Output(name, kind, digest, len(content), mask is not None)
+
+
+def _mask(kind: str) -> Callable[[bytes, str], bytes] | None:
+    """Return what takes from a file what a rebuild of the same inputs changes, for the kinds that have such a part."""
+    if kind not in {"xclbin", "pdi"}:
+        return None
+    from aiebuild.inspect import xclbin  # noqa: PLC0415 - the host's builds have none
+
+    return xclbin.masked if kind == "xclbin" else xclbin.masked_image
 
 
 def _refuse(made: Manifest) -> None:
