@@ -22,3 +22,18 @@ settings.load_profile("any machine")
 
 # Some shells set it. The tests start Python thousands of times: each start would compile all of aiebuild anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
+LONGEST = (
+    "test_every_shipped_design_builds_for_both_archs_with_every_dialect",
+    "test_incremental_equals_clean",
+    "TestEdits",
+    "TestWatchedEdits",
+    "test_documents.py",
+)
+"""What takes longest, by parts of the tests' names: it comes first, so that no worker is left with it at the end."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let the longest tests begin first; all others keep their order."""
+    items.sort(key=lambda item: not any(name in item.nodeid for name in LONGEST))
