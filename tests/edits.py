@@ -8,11 +8,15 @@ import tempfile
 from pathlib import Path
 
 from fast_path import NOT_MINDED, NOTICED, artifacts, is_never_wrong, restore, sources, status, whole_project
+from hypothesis import Phase
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 COMPARED = 3
 """Every how many edits the artifacts are compared with those of a clean build."""
+
+UNSHRUNK = (Phase.explicit, Phase.reuse, Phase.generate)
+"""A few edits that fail are told as they were found: to look for fewer would take longer than all other tests."""
 
 
 class Edits(RuleBasedStateMachine):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from aiebuild import freshness, options
 from aiebuild.stamps import Table, pack
-from edits import Edits
+from edits import UNSHRUNK, Edits
 from fast_path import (
     NOT_MINDED,
     NOTICED,
@@ -395,6 +395,7 @@ TestEdits = Edits.TestCase
 TestEdits.settings = settings(
     max_examples=3,
     stateful_step_count=7,
+    phases=UNSHRUNK,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )

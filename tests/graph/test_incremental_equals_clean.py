@@ -8,6 +8,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from edits import UNSHRUNK
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
@@ -132,6 +133,7 @@ TestEdits = Edits.TestCase
 TestEdits.settings = settings(
     max_examples=6,
     stateful_step_count=8,
+    phases=UNSHRUNK,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )

@@ -11,7 +11,7 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
-from edits import Edits
+from edits import UNSHRUNK, Edits
 from fast_path import OUTPUT, artifacts, scons_agrees, status, whole_project
 from hypothesis import HealthCheck, settings
 
@@ -395,6 +395,7 @@ TestWatchedEdits = WatchedEdits.TestCase
 TestWatchedEdits.settings = settings(
     max_examples=2,
     stateful_step_count=6,
+    phases=UNSHRUNK,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )
