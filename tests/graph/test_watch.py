@@ -359,6 +359,23 @@ def test_watch_goes_with_build_alone_and_with_designs_that_exist(tmp_path: Path)
     assert "watch goes with the command aiebuild" in project.scons("watch", "design=one").err
 
 
+def test_a_kernel_for_one_arch_that_goes_gives_way_to_the_one_for_all(watching: Watching) -> None:
+    kernel = watching.project.read("kernels/add.cc")
+    assert compiled(watching.after("kernels/host/add.cc", kernel + "int mine;\n")) == ["kernels/host/add.cc"]
+    known = len(watching.lines)
+    (watching.project.root / "kernels/host/add.cc").unlink()
+    said = watching.wait(known)
+    assert said[0] == "kernels/host/add.cc is gone: reading the project again"
+    assert not any("failed" in line for line in said)
+    assert status(watching.project)[0]
+    known = len(watching.lines)
+    (watching.project.root / "kernels/add.cc").unlink()
+    watching.wait(known)
+    assert not status(watching.project)[0]
+    watching.after("kernels/add.cc", kernel)
+    assert status(watching.project)[0]
+
+
 class WatchedEdits(Edits):
     """The same edits, built by a process that watches."""
 

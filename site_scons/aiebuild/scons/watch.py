@@ -176,6 +176,7 @@ class Loop:
         self._unknown: set[str] = set()
         self._written: set[str] = set()
         self._reading = self._read()
+        self._sources = self._present()
 
     def run(self) -> tuple[set[Key], frozenset[str]]:
         """Return, in a process that is a build, what it has to build, and the files that changed; never in this one."""
@@ -194,6 +195,8 @@ class Loop:
                     report.note(f"watching {names}; Ctrl-C ends it")
                 quiet = not self._idle(look)
                 continue
+            if gone := [(name, event) for name, event in reasons if event == "is gone" and name in self._sources]:
+                self._watch.start_anew(gone)
             report.note(_named(reasons))
             child = self._watch.fork()
             if child == 0:
@@ -246,6 +249,12 @@ class Loop:
             answer={},
         )
         return Known("", record)
+
+    def _present(self) -> set[str]:
+        """Return the sources that no step makes and that are there: where one goes, recipes may find another."""
+        planned = [each for each, _ in self._session.planned]
+        made = {name for each in planned for name in each.step.outputs}
+        return {name for each in planned for name in each.sources if name not in made and Path(name).exists()}
 
     def _work(self, look: Moment) -> tuple[set[Key], list[Difference]]:
         """Return which designs and arches have to be built, and why."""
