@@ -338,6 +338,47 @@ def follows(watching: Watching, name: str, text: str) -> list[str]:
     return compiled(watching.lines[known:])
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_can_be_ended_while_recipes_are_read(tmp_path: Path, number: int) -> None:
+    project = whole_project(tmp_path / "project")
+    recipe = project.read("designs/one/SConscript")
+    project.write("designs/one/SConscript", f'{recipe}\nimport time\nopen("reads", "w")\ntime.sleep(100)\n')
+    watching = Watching(project)
+    try:
+        for _ in range(SECONDS * 20):
+            if (project.root / "designs/one/reads").exists():
+                break
+            time.sleep(0.05)
+        assert watching.end(number) == (0 if number == signal.SIGINT else 128 + number)
+    finally:
+        watching.process.kill()
+    assert watching.lines == ["the recipe of one is read"]
+
+
+def test_it_can_be_ended_while_another_program_takes_its_place(watching: Watching) -> None:
+    known = len(watching.lines)
+    watching.project.write("designs/one/SConscript", watching.project.read("designs/one/SConscript") + "\n")
+    for _ in range(SECONDS * 200):
+        if watching.lines[known:]:
+            break
+        time.sleep(0.005)
+    assert watching.end() == 0
+    assert "Traceback" not in "".join(watching.lines)
+
+
+def test_nothing_is_watched_once_ctrl_c_has_ended_a_build(watching: Watching) -> None:
+    project = watching.project
+    check = project.read("designs/one/check.py")
+    known = len(watching.lines)
+    project.write("designs/one/check.py", f"{check}\nimport time\ntime.sleep(100)\n")
+    for _ in range(SECONDS * 20):
+        if any(line.startswith("  run ") for line in watching.lines[known:]):
+            break
+        time.sleep(0.05)
+    assert watching.end(signal.SIGTERM) == 128 + signal.SIGTERM
+    assert watching.lines[-1].startswith("interrupted after ")
+
+
 def test_watch_goes_with_build_alone_and_with_designs_that_exist(tmp_path: Path) -> None:
     project = whole_project(tmp_path / "project")
     for words, hint in (

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+class Told(SystemExit):
+    """The process ends because a signal said so, whatever it reads."""
+
+
 def read_recipe(recipe: str, names: Mapping[str, Any]) -> None:
     """Read a recipe; whatever goes wrong in it is said with its line.
 
@@ -26,6 +30,8 @@ def read_recipe(recipe: str, names: Mapping[str, Any]) -> None:
     except AieBuildError as error:
         if error.where is None:
             error.where = failing_line(error.__traceback__)
+        raise
+    except Told:
         raise
     except SystemExit as error:
         ends = failing_line(error.__traceback__) or Location(recipe)

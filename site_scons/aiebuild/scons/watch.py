@@ -26,6 +26,7 @@ from aiebuild.freshness import DEFAULT_BUILD_DIR, VARIABLES, record_of
 from aiebuild.record import Known, Records, content, said
 from aiebuild.scons import report
 from aiebuild.scons.closure import closure
+from aiebuild.scons.recipe import Told
 from aiebuild.scons.recipe_reads import own_modules
 from aiebuild.stamps import Moment, listings, stamp, stamps
 from aiebuild.tree import Tree
@@ -60,6 +61,7 @@ IN_A_ROW = 2
 NAMED = 3
 """How many changes are named."""
 
+ENDING = (signal.SIGTERM, signal.SIGINT)
 ENDED = 128 + signal.SIGTERM
 
 
@@ -75,8 +77,9 @@ def main(words: Sequence[str], started: int) -> NoReturn:
     if not hasattr(os, "fork"):
         raise OptionError("watch needs a system that can fork", hint="scons design=<name> builds once")
     watch = Watch(Path.cwd(), words, started)
-    signal.signal(signal.SIGTERM, watch.end)
-    signal.signal(signal.SIGINT, watch.end)
+    for number in ENDING:
+        signal.signal(number, watch.end)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
     setattr(SCons.Node.FS.get_default_fs(), WATCH, watch)
     sys.argv = ["scons", "-Q", *words]
     before = watch.files.look()
@@ -120,12 +123,12 @@ class Watch:
         """End this process when a signal says so."""
         del frame
         self._status = ENDED if number == signal.SIGTERM else 0
-        raise SystemExit(self._status)
+        raise Told(self._status)
 
     def leave(self) -> None:
         """End this process if a signal said so."""
         if self._status is not None:
-            raise SystemExit(self._status)
+            raise Told(self._status)
 
     def sleep(self, seconds: float) -> None:
         """Do nothing for a while, unless the process is to end."""
@@ -160,6 +163,8 @@ class Watch:
             self.sleep(NEAR_SECONDS)
         os.chdir(self.root)
         words = [word for word in sys.orig_argv[1:] if word != AGAIN]
+        # Whoever takes this one's place lets them in again, once it knows what they mean.
+        signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
         os.execv(sys.executable, [sys.executable, *words, AGAIN])  # noqa: S606 - this very program
 
 
@@ -202,7 +207,9 @@ class Loop:
             if child == 0:
                 self._session.start(moment)
                 return work, frozenset(name for name, _ in reasons)
-            self._after(work, moment, self._watch.wait(child))
+            status = self._watch.wait(child)
+            self._watch.leave()
+            self._after(work, moment, status)
             quiet = False
 
     def _prepare(self) -> None:
