@@ -5,6 +5,7 @@ Whether there is anything to do is asked before anything else is imported.
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import time
@@ -38,12 +39,14 @@ AGAIN = "--again"
 """What `watch` puts behind the words of the program that it starts in its own place."""
 INTERRUPTED, NOT_READ = 130, 141
 """What shells report for a program that Ctrl-C ended, or that wrote for nobody: 128 and the number of the signal."""
+CANNOT_TAKE_MORE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 FILES = ("verify", "inspect")
 """Verbs that are about files, and need no project."""
 
 
 def main() -> int:
     """Run `aiebuild VERB [name=value ...] [SCons's own options]` in the current folder's project."""
+    streams.tolerate(sys.stdout)
     try:
         status = answered(sys.argv[1:])
         sys.stdout.flush()
@@ -52,6 +55,12 @@ def main() -> int:
     except BrokenPipeError:
         streams.silence(sys.stdout)
         return NOT_READ
+    except OSError as error:
+        if error.errno not in CANNOT_TAKE_MORE:
+            raise
+        streams.silence(sys.stdout)
+        sys.stderr.write(f"error: the answer cannot be written: {error.strerror}\n")
+        return 2
     return status
 
 

@@ -31,6 +31,7 @@ def main(arguments: Iterable[tuple[str, str]], words: Iterable[str]) -> None:
 
     A fault of the user's ends the run with a message and exit status 2.
     """
+    streams.tolerate(sys.stdout)
     pairs, verbs = list(arguments), list(words)
     skip: tuple[tuple[str, str], ...] = ()
     changed: set[str] = set()
