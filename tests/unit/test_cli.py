@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from aiebuild import cli
+from aiebuild import __version__, cli
 from aiebuild.errors import OptionError
+from projects import PACKAGE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -102,3 +105,10 @@ def test_an_empty_folder_is_begun_with_new(tmp_path: Path, words: str) -> None:
     assert cli.run(words.split(), tmp_path) == 0
     assert (tmp_path / "designs/mine/design.yaml").is_file()
     assert (tmp_path / "SConstruct").is_file()
+
+
+def test_the_command_is_a_module_too() -> None:
+    words = [sys.executable, "-m", "aiebuild", "--version"]
+    environment = {"PYTHONPATH": str(PACKAGE)}
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == f"aiebuild {__version__}\n"

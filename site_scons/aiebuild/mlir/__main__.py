@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from aiebuild import environment, step_process
 from aiebuild.errors import AieBuildError, CheckError, Location, MlirError
-from aiebuild.files import write_atomically
+from aiebuild.files import in_the_way, write_atomically
 from aiebuild.mlir import kernel_cli, services_cli
 from aiebuild.mlir.command import (
     STANDARD_OUTPUT,
@@ -80,6 +80,9 @@ def _write(path: Path, text: str) -> None:
     try:
         write_atomically(path, text)
     except OSError as error:
+        file = in_the_way(path.parent)
+        if file is not None:
+            raise MlirError("is a file, so nothing can be written below it", Location(str(file))) from None
         raise MlirError(f"cannot be written: {error.strerror}", Location(str(path))) from None
 
 
