@@ -90,6 +90,22 @@ def test_other_names_and_numbers_of_any_kind_are_right(project: Project, lines: 
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_the_text_of_a_check_is_whatever_python_reads(project: Project) -> None:
+    project.prepare()
+    check = project.root / "designs/x/check.py"
+    check.write_bytes(b"\xef\xbb\xbf" + CHECK.encode() + b"TOLERANCE = {'rtol': 0.5}\n")
+    done = project.run()
+    assert (done.returncode, done.stderr) == (0, "")
+    check.write_bytes(b"# coding: latin-1\n# \xfc\n" + CHECK.encode())
+    done = project.run()
+    assert (done.returncode, done.stderr) == (0, "")
+    check.write_bytes(b"word = '\xfc'\n" + CHECK.encode())
+    done = project.run()
+    assert done.returncode == 1
+    assert "designs/x/check.py:1: error: SyntaxError: (unicode error) 'utf-8' codec can't decode byte" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_the_users_traceback_is_cut_to_the_users_frames(project: Project) -> None:
     project.write("designs/x/helper.py", "def fail():\n    raise ValueError('seven')\n")
     project.prepare(check="import helper\n" + CHECK.replace('{"B": A}', "helper.fail()"))

@@ -42,14 +42,15 @@ class Check:
         self.parameters = parameters
         self.names: dict[str, Any] = {"__name__": "check", "__file__": str(path)}
         try:
-            source = path.read_text(encoding="utf-8")
+            content = path.read_bytes()
         except OSError as error:
             raise RunError(f"cannot be read: {error.strerror}", Location(str(path))) from None
         # Modules beside it can be imported; last, so that they hide nothing.
         sys.path.append(str(path.parent.resolve()))
         with users_errors(path):
-            exec(compile(source, str(path), "exec"), self.names)  # noqa: S102 - the user asked for it to be run
-        self.tolerance = tolerance(self.names, source, path)
+            # Bytes, as Python takes files: it knows marks of their order, and comments about their encoding.
+            exec(compile(content, str(path), "exec"), self.names)  # noqa: S102 - the user asked for it to be run
+        self.tolerance = tolerance(self.names, content.decode("utf-8-sig", "replace"), path)
         self.inputs = self._function("inputs", "def inputs(p, rng): ...")
 
     def _function(self, name: str, example: str) -> Callable[..., Any]:
