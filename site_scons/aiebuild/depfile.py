@@ -7,15 +7,17 @@ been found first, had they existed.
 from __future__ import annotations
 
 import json
+import os
 import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from aiebuild import compiler_words
 from aiebuild.files import write_atomically
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 MAKE_SUFFIX = ".make"
 UNSETTLED = "unsettled"
@@ -73,7 +75,9 @@ def write(path: Path, reads: Reads, *, is_unsettled: bool = False) -> None:
     write_atomically(path, json.dumps(record, separators=(",", ":")))
 
 
-def digest_step(said: Path, root: Path, search: tuple[str, ...], *, own: frozenset[str]) -> Reads:
+def digest_step(
+    said: Path, root: Path, search: tuple[str, ...], *, own: frozenset[str], words: tuple[str, ...] = ()
+) -> Reads:
     """Return what a step read, from the depfile that its command wrote.
 
     Args:
@@ -81,12 +85,12 @@ def digest_step(said: Path, root: Path, search: tuple[str, ...], *, own: frozens
         root: the project's folder, from which the command ran.
         search: the folders that it searched for headers, in order.
         own: the files that are sources of the step already, relative to the root.
+        words: the command of a compiler, which may name files that no depfile does.
     """
     if said.suffix == MAKE_SUFFIX:
         names = parse_make(said.read_text(encoding="utf-8", errors="surrogateescape"))
-        files, external = _sort_out(names, root)
-        files = (*files, *_assembled(files, root, search))
-        absent, folders = candidates(files, external, root, search), ()
+        files, external, absent = _compiled(names, root, search, words)
+        folders: tuple[str, ...] = ()
     else:
         record = json.loads(said.read_bytes())
         files, external = _sort_out(tuple(record["files"]), root)
@@ -96,12 +100,33 @@ def digest_step(said: Path, root: Path, search: tuple[str, ...], *, own: frozens
     return Reads(tuple(sorted(kept)), tuple(sorted(external)), tuple(sorted(missing)), tuple(sorted(folders)))
 
 
+def _compiled(
+    names: tuple[str, ...], root: Path, search: tuple[str, ...], words: tuple[str, ...]
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """Return the files below the root, the other ones, and the places of headers that would have been found first."""
+    said, responses = compiler_words.expanded(words, root)
+    if responses:
+        search = (*compiler_words.header_folders(said), *search)
+    given = compiler_words.defined(said)
+    files, external = _sort_out((*names, *responses, *compiler_words.named_files(said, root)), root)
+    asked = compiler_words.header_folders(said)
+    shipped = tuple(f"{folder}/" for folder in search if folder not in asked)
+    # The user's own, wherever they lie; what the compiler ships looks for nothing of ours.
+    own = (*files, *(name for name in external if not name.startswith(shipped)))
+    others = tuple(name for name in external if name not in own)
+    files = (*files, *_assembled(own, root, search, given))
+    return files, external, candidates(own, others, root, search, given)
+
+
 def _sort_out(names: tuple[str, ...], root: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the names below the root, relative to it, and the other ones, absolute."""
     files: dict[str, None] = {}
     external: dict[str, None] = {}
     for name in names:
         path = _normal(root / name)
+        if path != Path(os.path.normpath(root / name)):
+            # A link stands before a `..`: where it leads is what the name says, and may come to lead elsewhere.
+            external[str(root / name)] = None
         if path.is_relative_to(root):
             files[path.relative_to(root).as_posix()] = None
         else:
@@ -115,12 +140,17 @@ def _normal(path: Path) -> Path:
 
 
 def candidates(
-    files: tuple[str, ...], external: tuple[str, ...], root: Path, search: tuple[str, ...]
+    files: tuple[str, ...],
+    external: tuple[str, ...],
+    root: Path,
+    search: tuple[str, ...],
+    given: Mapping[str, str] | None = None,
 ) -> tuple[str, ...]:
     """Return the places where a header would have been found before the ones that were.
 
     For a header found under a search folder these are the same relative name under the folders before it, and under
-    the folder of each file that was read (which `#include "..."` looks in first).
+    the folder of each of `files` (which `#include "..."` looks in first). `given` are the preprocessor's names
+    that the command gives a value.
     """
     folders = [_relative(root / folder, root) for folder in search]
     including = list(dict.fromkeys(Path(name).parent.as_posix() for name in files))
@@ -131,21 +161,42 @@ def candidates(
             if rest is not None:
                 before = [*including, *folders[:position]]
                 places.update(dict.fromkeys(_join(place, rest) for place in before))
-    for name in _asked_for(files, root):
+    for name in _asked_for(files, root, given or {}):
         places.update(dict.fromkeys(_join(place, name) for place in (*including, *folders)))
     return tuple(places)
 
 
-def _assembled(files: tuple[str, ...], root: Path, search: tuple[str, ...]) -> list[str]:
-    """Return the files that the sources hand to the assembler with `.incbin`: no depfile ever names them."""
+_ASSEMBLED = re.compile(r"\.inc(?:bin|lude)\s*\\?\"([^\"\\]*)")
+_ASKED = re.compile(r"__has_(?:include(?:_next)?|embed)\s*\(\s*(?:[<\"]([^>\"]+)[>\"]|(\w+))")
+_QUOTED = re.compile(r"\"([^\"\\\n]+)\\?\"")
+
+
+def _assembled(files: tuple[str, ...], root: Path, search: tuple[str, ...], given: Mapping[str, str]) -> list[str]:
+    """Return the files that the sources hand to the assembler, by `.incbin` and `.include`: no depfile names them."""
     found: list[str] = []
-    for text in _texts(files, root):
-        for name in re.findall(r"\.incbin\s*\\?\"([^\"\\]+)", text):
-            places = (root / name, *(root / folder / name for folder in search))
-            path = next((place for place in places if place.is_file()), None)
-            if path is not None:
-                found.append(_relative(path, root))
-    return [name for name in found if name not in files]
+    waiting = files
+    while waiting:
+        text = "\n".join(_texts(waiting, root))
+        places = {name: _found(name, root, search) for name in _ASSEMBLED.findall(text)}
+        if not all(places.values()):
+            # Macros put a name together: each file that is named in quotes may be meant.
+            places |= {
+                name: _found(name, root, search) for name in (*_QUOTED.findall(text), *map(_bare, given.values()))
+            }
+        waiting = tuple(dict.fromkeys(name for name in places.values() if name and name not in (*files, *found)))
+        found += waiting
+    return found
+
+
+def _found(name: str, root: Path, search: tuple[str, ...]) -> str:
+    """Return a file of the project by its name in the current folder, or in one that is searched; empty for none."""
+    places = (root / name, *(root / folder / name for folder in search)) if name.strip() else ()
+    path = next((place for place in places if place.is_file()), None)
+    return "" if path is None else _relative(path, root)
+
+
+def _bare(value: str) -> str:
+    return value.strip('\\"<>')
 
 
 def _texts(files: tuple[str, ...], root: Path) -> Iterator[str]:
@@ -155,12 +206,24 @@ def _texts(files: tuple[str, ...], root: Path) -> Iterator[str]:
             yield path.read_text(encoding="utf-8", errors="replace")
 
 
-def _asked_for(files: tuple[str, ...], root: Path) -> set[str]:
-    """Return the headers that the sources ask about with `__has_include`: absence is an answer there."""
+def _asked_for(files: tuple[str, ...], root: Path, given: Mapping[str, str]) -> set[str]:
+    """Return the files that the sources ask about with `__has_include` or `__has_embed`: absence is an answer there."""
     names: set[str] = set()
+    macros: set[str] = set()
     for text in _texts(files, root):
-        names.update(re.findall(r"__has_include(?:_next)?\s*\(\s*[<\"]([^>\"]+)[>\"]", text))
+        for name, macro in _ASKED.findall(text):
+            (names if name else macros).add(name or macro)
+    if macros:
+        names |= {_bare(given[macro]) for macro in macros if macro in given}
+        names |= {name for text in _texts(files, root) for name in _values(text, macros)}
     return names
+
+
+def _values(text: str, macros: set[str]) -> Iterator[str]:
+    """Yield the names of headers that a text defines macros as."""
+    for macro, name in re.findall(r"#\s*define\s+(\w+)\s+[<\"]([^>\"\n]+)[>\"]", text):
+        if macro in macros:
+            yield name
 
 
 def _relative(path: Path, root: Path) -> str:

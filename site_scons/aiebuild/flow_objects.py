@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from aiebuild.compiler_words import header_folders
 from aiebuild.flow import Planned
 from aiebuild.step import Step
 from aiebuild.toolchains.compiler import archive_command, compile_command, inline_command, rename_command
@@ -42,6 +43,7 @@ def _compile(compilation: Compilation, toolchain: Toolchain, source: str, output
     said = f"{output}.d.make"
     commands = _commands(compilation, toolchain, source, output, said)
     before = (".",) if "-include" in compilation.flags else ()
+    folders = header_folders((*(f"-I{folder}" for folder in compilation.include_dirs), *compilation.flags))
     step = Step(
         label=f"compile {source}",
         commands=commands,
@@ -51,7 +53,7 @@ def _compile(compilation: Compilation, toolchain: Toolchain, source: str, output
         scans=not toolchain.has_depfiles,
         mutex=toolchain.name if toolchain.exclusive else "",
         refused=toolchain.missing,
-        search=(*before, *compilation.include_dirs, *toolchain.system_dirs),
+        search=(*before, *folders, *toolchain.system_dirs),
         variables=SAME_EVERYWHERE,
         where=origin.where,
         asked_by=origin.word,

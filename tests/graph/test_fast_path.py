@@ -308,6 +308,14 @@ def test_what_a_recipe_itself_reads_is_noticed(tmp_path: Path, line: str) -> Non
     assert not status(project)[0]
 
 
+def test_no_option_makes_scons_trust_the_times_of_files(made: Project, tmp_path: Path) -> None:
+    project = made.copy_built(tmp_path / "project")
+    names = "max_drift", "implicit_cache", "implicit_deps_unchanged", "hash_format"
+    with_line(project, f"print([GetOption(name) for name in {names}])")
+    options = "--max-drift=0", "--implicit-cache", "--implicit-deps-unchanged", "--hash-format=md5"
+    assert "[-1, False, False, 'sha256']" in project.build("design=one", *options).out
+
+
 VARIABLE = {
     "get": 'import os; os.environ.get("COLOUR", "plain")',
     "getenv": 'import os; os.getenv("COLOUR")',

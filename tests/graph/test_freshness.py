@@ -193,6 +193,107 @@ def test_a_header_that_a_source_asks_for_is_noticed_when_it_comes(hand_made: Han
     assert run_function(hand_made.root, "out/a.o", "a") == 6
 
 
+HANDED = 'asm(".section .rodata\\n.global data\\ndata:\\n.incbin \\"" NAME "\\"\\n.previous");\n'
+ASKED = '#if __has_include(NAME)\nextern "C" int a() { return 1; }\n#else\nextern "C" int a() { return 0; }\n#endif\n'
+FOO = 'extern "C" int a() { return FOO; }\n'
+OVER = f"#include <over.h>\n{FOO}"
+ONE, TWO = "#define FOO 1\n", "#define FOO 2\n"
+
+UNNAMED = {
+    "data of a macro": ((), '#define NAME "data/d"\n' + HANDED, {"data/d": "1"}, ("data/d", "2")),
+    "data of a flag": (('-DNAME="data/d"',), HANDED, {"data/d": "1"}, ("data/d", "2")),
+    "an assembler's file": (
+        (),
+        'asm(".include \\"data/d.s\\"");\n',
+        {"data/d.s": '.incbin "data/d"\n', "data/d": "1"},
+        ("data/d", "2"),
+    ),
+    "a header that is asked for by a macro": ((), '#define NAME "new.h"\n' + ASKED, {}, ("src/new.h", "")),
+    "a header that is asked for by a flag": (('-DNAME="new.h"',), ASKED, {}, ("src/new.h", "")),
+    "a response file": (("@all.rsp",), FOO, {"all.rsp": "-DFOO=1"}, ("all.rsp", "-DFOO=2")),
+    "a response file's own": (("@all.rsp",), FOO, {"all.rsp": "@r", "r": "-DFOO=1"}, ("r", "-DFOO=2")),
+    "a folder of a response file": (
+        ("@all.rsp",),
+        OVER,
+        {"all.rsp": "-Ifirst -Isecond", "first/x.h": "", "second/over.h": ONE},
+        ("first/over.h", TWO),
+    ),
+    "a flag's folder": (
+        ("-isystem", "second", "-iquote", "third", "-Ifirst"),
+        OVER.replace("<over.h>", '"over.h"'),
+        {"first/x.h": "", "third/x.h": "", "second/over.h": ONE},
+        ("third/over.h", TWO),
+    ),
+    "a file that an option names": (
+        ("-specs=all.specs",),
+        FOO,
+        {"all.specs": "*cpp_unique_options:\n+ -DFOO=1\n\n"},
+        ("all.specs", "*cpp_unique_options:\n+ -DFOO=2\n\n"),
+    ),
+}
+"""Flags, a source, further files, and an edit that the compiler's own depfile says nothing of."""
+
+
+@pytest.mark.parametrize("name", UNNAMED)
+def test_what_no_depfile_names_is_an_input(hand_made: HandMade, name: str) -> None:
+    flags, source, files, (changed, text) = UNNAMED[name]
+    hand_made.variables["CXX"] = "g++"
+    for file, content in files.items():
+        hand_made.write(file, content)
+    hand_made.write("src/a.cc", source)
+    hand_made.script(f'env.AieObject("out/a.o", "src/a.cc", flags={list(flags)!r})')
+    hand_made.build()
+    assert hand_made.build().steps == []
+    hand_made.write(changed, text)
+    assert hand_made.build().compiled == ["src/a.cc"]
+    assert hand_made.build().steps == []
+
+
+def test_a_link_before_a_folder_above_may_come_to_lead_elsewhere(hand_made: HandMade) -> None:
+    for name, text in (("one", ONE), ("two", TWO)):
+        hand_made.write(f"{name}/over.h", text)
+        hand_made.write(f"{name}/inside/x.h", "")
+    link = hand_made.root / "link"
+    link.symlink_to("one/inside")
+    hand_made.write("src/a.cc", OVER.replace("<over.h>", '"../link/../over.h"'))
+    hand_made.build()
+    assert hand_made.build().steps == []
+    link.unlink()
+    link.symlink_to("two/inside")
+    assert hand_made.build().compiled == ["src/a.cc"]
+    assert run_function(hand_made.root, "out/a.o", "a") == 2
+    assert hand_made.build().steps == []
+
+
+def test_a_file_outside_that_changes_while_the_compiler_runs_is_built_again(hand_made: HandMade) -> None:
+    header = hand_made.root.parent / "over.h"
+    header.write_text(ONE)
+    compiler = hand_made.write("cxx", f"#!/bin/sh\ng++ \"$@\"\n[ ! -e slow ] || echo '{TWO.strip()}' > '{header}'\n")
+    compiler.chmod(0o755)
+    hand_made.variables["CXX"] = str(compiler)
+    hand_made.write("src/a.cc", OVER.replace("<over.h>", f'"{header}"'))
+    hand_made.script('env.AieObject("out/a.o", "src/a.cc")')
+    hand_made.write("slow", "")
+    hand_made.build()
+    (hand_made.root / "slow").unlink()
+    assert hand_made.build().compiled == ["src/a.cc"]
+    assert run_function(hand_made.root, "out/a.o", "a") == 2
+
+
+@pytest.mark.parametrize("asks", ['#if __has_include("over.h")\n#include "over.h"\n#endif\n', '#include "over.h"\n'])
+def test_a_source_outside_of_the_project_is_read_like_one_inside(hand_made: HandMade, asks: str) -> None:
+    outside = hand_made.root.parent / "outside"
+    for name, text in (("inc/over.h", "#define FOO 0\n"), ("src/a.cc", f"{asks}{FOO}")):
+        (outside / name).parent.mkdir(parents=True)
+        (outside / name).write_text(text)
+    hand_made.script(f'env.AieObject("out/a.o", "{outside}/src/a.cc", include_dirs=["{outside}/inc"])')
+    hand_made.build()
+    assert hand_made.build().steps == []
+    (outside / "src/over.h").write_text(TWO)
+    assert len(hand_made.build().compiled) == 1
+    assert run_function(hand_made.root, "out/a.o", "a") == 2
+
+
 def test_a_generated_header_is_built_before_what_includes_it(hand_made: HandMade) -> None:
     hand_made.write("src/a.cc", '#include "made.h"\nextern "C" int a() { return MADE; }\n')
     hand_made.write("src/made.h.in", "#define MADE 4\n")

@@ -200,10 +200,10 @@ def record(step: Step, session: Session, own: frozenset[str], started: int) -> N
     if not step.depfile:
         return
     said = session.root / step.depfile
-    reads = depfile.digest_step(said, session.root, step.search, own=own)
+    reads = depfile.digest_step(said, session.root, step.search, own=own, words=step.commands[0])
     said.unlink()
     kept = session.root / scanner.record_of(step)
-    changed = [name for name in (*reads.files, *own) if _changed_since(session.root / name, started)]
+    changed = [name for name in (*reads.files, *reads.external, *own) if _changed_since(session.root / name, started)]
     session.unsettled.update(changed)
     depfile.write(kept, reads, is_unsettled=bool(changed))
 

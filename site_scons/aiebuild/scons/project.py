@@ -343,7 +343,9 @@ class Project:
 
 
 def set_up_scons() -> None:
-    """Set SCons's own options: what DESIGN calls content signatures, always."""
+    """Set SCons's own options: content signatures, always; what a command line says of them counts for nothing."""
+    for name in ("hash_format", "max_drift", "no_progress", "implicit_cache", "implicit_deps_unchanged"):
+        vars(SCons.Script.Main.OptionsParser.values).pop(name, None)
     SCons.Script.SetOption("hash_format", "sha256")
     SCons.Script.SetOption("max_drift", -1)
     SCons.Script.SetOption("no_progress", True)
