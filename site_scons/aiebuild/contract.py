@@ -36,7 +36,6 @@ _READERS = (
     "devices.py",
     "expression.py",
     "expression_tree.py",
-    "schema.py",
 )
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,59}")

@@ -6,13 +6,12 @@ import json
 import pathlib
 from typing import TYPE_CHECKING, Any, cast
 
+import jsonschema
+
 from aiebuild.errors import did_you_mean
-from aiebuild.schema import fits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    import jsonschema
 
     from aiebuild.contract_yaml import Document, Path
 
@@ -38,10 +37,6 @@ _ONLY_FOR = {
 def check(document: Document) -> None:
     """Note in the document everything in it that does not fit `design.schema.json`."""
     schema = json.loads((pathlib.Path(__file__).parent / "design.schema.json").read_bytes())
-    if fits(document.data, schema):
-        return
-    import jsonschema  # noqa: PLC0415 - slow to import, needed only for what is wrong
-
     faults: Iterator[jsonschema.ValidationError] = jsonschema.Draft202012Validator(schema).iter_errors(document.data)
     for fault in faults:
         for path, message, hint in _said(fault):

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from aiebuild.errors import Location
 from aiebuild.manifest_request import ManifestError, Object, Tool
-from aiebuild.schema import fits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -223,11 +222,9 @@ def read(path: Path) -> Manifest:
 
 def schema_problems(record: object) -> Iterator[str]:
     """Yield what a record has wrong, by the schema: the place in it, then the fault."""
-    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
-    if fits(record, schema):
-        return
-    import jsonschema  # noqa: PLC0415 - slow to import, needed only for what is wrong
+    import jsonschema  # noqa: PLC0415 - slow to import, needed where a manifest is read only
 
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
     errors = jsonschema.Draft202012Validator(schema).iter_errors(record)
     for error in sorted(errors, key=lambda each: [str(part) for part in each.absolute_path]):
         place = "/".join(str(part) for part in error.absolute_path)
