@@ -6,6 +6,7 @@ parameter of a design.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -108,6 +109,13 @@ COMMANDS = (
 )
 """Verbs of the command `aiebuild` alone."""
 
+TOGETHER = (
+    frozenset({"build", "check", "package", "install"}),
+    frozenset({"list", "describe"}),
+    frozenset({"watch", "build", "check"}),
+)
+"""Verbs that one command may have together; any other one stands alone."""
+
 RESERVED = frozenset(named.name for table in (OPTIONS, VERBS, COMMANDS) for named in table)
 
 
@@ -154,6 +162,7 @@ def understand(arguments: Iterable[tuple[str, str]], words: Iterable[str] = (), 
         raise OptionError("design= has no value", hint="leave it out for all designs")
     options = {option.name: _value(option, given.pop(option.name, option.default)) for option in OPTIONS}
     verbs, targets = _split(words)
+    _refuse_together(verbs)
     for option in OPTIONS:
         _refuse_elsewhere(option, options[option.name], (*verbs, command))
     return Request(options, given, verbs, targets)
@@ -221,6 +230,18 @@ def _refuse_elsewhere(option: Option, value: str, verbs: tuple[str, ...]) -> Non
         if option.verbs[verb] and value not in option.verbs[verb]:
             hint = f"choices: {', '.join(option.verbs[verb])}"
             raise OptionError(f"{option.name}={value} is not a choice for {verb}", hint=hint)
+
+
+def _refuse_together(verbs: tuple[str, ...]) -> None:
+    """Refuse verbs of which one would be done and the others forgotten; `new` says that itself.
+
+    Raises:
+        OptionError: with two that do not go together.
+    """
+    for one, other in itertools.combinations(verbs, 2):
+        goes = one == other or "new" in verbs or any(group >= {one, other} for group in TOGETHER)
+        if not goes:
+            raise OptionError(f"{other} does not go with {one}", hint="one command after the other")
 
 
 def _split(words: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -69,6 +69,22 @@ def test_the_nearest_verb_is_named() -> None:
         options.understand([], ["descibe"])
 
 
+@pytest.mark.parametrize(
+    "words", ["list build", "doctor list", "graph explain", "clean build", "build list check", "watch package"]
+)
+def test_of_two_verbs_none_is_forgotten(words: str) -> None:
+    with pytest.raises(OptionError, match=r"(\w+) does not go with (\w+)\n  one command after the other") as caught:
+        options.understand([], words.split())
+    assert set(re.findall(r"\w+", str(caught.value))) >= set(words.split()) - {"check"}
+
+
+@pytest.mark.parametrize(
+    "words", ["list describe", "package install check", "build check", "watch check", "doctor doctor", "build build"]
+)
+def test_verbs_that_go_together_are_all_done(words: str) -> None:
+    assert options.understand([], words.split()).verbs == tuple(words.split())
+
+
 def test_only_the_scons_folder_imports_scons() -> None:
     for path in PACKAGE.rglob("*.py"):
         if path.is_relative_to(PACKAGE / "scons"):
