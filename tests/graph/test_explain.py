@@ -75,12 +75,12 @@ def test_nothing_is_run_and_nothing_forgotten(built: Project) -> None:
 
 
 def test_a_flag_that_was_added_is_named(built: Project) -> None:
-    replace("site_scons/shared.py", '["-O1"]', '["-O1", "-g"]')(built)
+    replace("site_scons/shared.py", '"-O1", "-D', '"-O1", "-g", "-D')(built)
     said = lines(built)
     assert f"{COMPILE}: the flag -g was added" in said
     assert any(line.startswith(f"{LINK}: objects/add-") and "takes the place of objects/add-" in line for line in said)
     built.build("design=one")
-    replace("site_scons/shared.py", '["-O1"]', '["-O1", "-g"]')(built)
+    replace("site_scons/shared.py", '"-O1", "-D', '"-O1", "-g", "-D')(built)
     (line,) = (line for line in lines(built) if line.startswith(LINK))
     assert line.endswith(": the flag -g was removed")
 
