@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, MutableMapping
     from typing import TextIO
 
+    Variables = tuple[MutableMapping[str, str], MutableMapping[bytes, bytes]]
+
 PASSED_ON = (
     "PATH",
     "HOME",
@@ -72,15 +74,17 @@ def has_cursor(environment: Environment, stream: TextIO) -> bool:
     return environment.get("TERM") not in {"", "dumb"} and stream.isatty()
 
 
-def exchange(stand_in: Callable[[MutableMapping[str, str]], MutableMapping[str, str]]) -> MutableMapping[str, str]:
-    """Put a stand-in in the place of what Python programs call the environment; return what was there.
+def exchange(stand_in: Callable[[Variables], Variables]) -> Variables:
+    """Put stand-ins in the place of the environment, as programs know it in text and in bytes; return what was there.
 
     Args:
-        stand_in: makes it from what is there.
+        stand_in: makes them from what is there. Where the system has no environment in bytes there is none after it.
     """
-    real = os.environ
+    real: Variables = os.environ, getattr(os, "environb", {})
     # B003: the variables stay as they are; assignment: a stand-in is asked, nobody looks at its type.
-    os.environ = stand_in(real)  # type: ignore[assignment] # noqa: B003
+    os.environ, in_bytes = stand_in(real)  # type: ignore[assignment]
+    if os.supports_bytes_environ:
+        os.environb = in_bytes  # type: ignore[assignment]
     return real
 
 

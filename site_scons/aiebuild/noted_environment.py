@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator, MutableMapping
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,8 @@ from aiebuild.environment import exchange
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from aiebuild.environment import Variables
 
 ALL = "*"
 """What is noted of somebody who goes through all variables; no variable has this name in any recipe worth building."""
@@ -63,11 +66,38 @@ class NotedEnvironment(MutableMapping[str, str]):
         return dict(self)
 
 
+class NotedBytes(MutableMapping[bytes, bytes]):
+    """The same environment in bytes, as `os.environb` and `os.getenvb` give it."""
+
+    def __init__(self, text: NotedEnvironment) -> None:
+        self._text = text
+
+    def __getitem__(self, name: bytes) -> bytes:
+        return os.fsencode(self._text[os.fsdecode(name)])
+
+    def __setitem__(self, name: bytes, value: bytes) -> None:
+        self._text[os.fsdecode(name)] = os.fsdecode(value)
+
+    def __delitem__(self, name: bytes) -> None:
+        del self._text[os.fsdecode(name)]
+
+    def __iter__(self) -> Iterator[bytes]:
+        return map(os.fsencode, self._text)
+
+    def __len__(self) -> int:
+        return len(self._text)
+
+
 @contextlib.contextmanager
 def noted(note: Callable[[str], None]) -> Iterator[None]:
     """Let `note` be told the variables that are asked for until the end of the block."""
-    real = exchange(lambda real: NotedEnvironment(real, note))
+    real = exchange(lambda real: _noted(real, note))
     try:
         yield
     finally:
         exchange(lambda _: real)
+
+
+def _noted(real: Variables, note: Callable[[str], None]) -> Variables:
+    text = NotedEnvironment(real[0], note)
+    return text, NotedBytes(text)

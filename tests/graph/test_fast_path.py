@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -29,7 +30,7 @@ from fast_path import (
     whole_project,
 )
 from hypothesis import HealthCheck, settings
-from projects import add_design
+from projects import PACKAGE, add_design
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -240,10 +241,15 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_fault_in_what_is_recorded_would_be_found_out(fresh: Project, name: str) -> None:
+def test_a_fault_in_what_is_recorded_would_be_found_out(
+    fresh: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
     fault, edit = FAULTS[name]
+    # Not a module of the project: one that SConstruct imports is a doubt, and leaves nothing to be found out.
+    (tmp_path / "fault.py").write_text(fault)
+    monkeypatch.setitem(fresh.variables, "PYTHONPATH", f"{PACKAGE}{os.pathsep}{tmp_path}")
     start = fresh.read("SConstruct")
-    fresh.write("SConstruct", start.replace("\n\n", f"\n{fault}\n", 1))
+    fresh.write("SConstruct", start.replace("\n\n", "\nimport fault\n", 1))
     fresh.build("design=one")
     NOTICED[edit](fresh)
     with pytest.raises(AssertionError, match="SCons would build"):
@@ -316,7 +322,96 @@ def test_no_option_makes_scons_trust_the_times_of_files(made: Project, tmp_path:
     assert "[-1, False, False, 'sha256']" in project.build("design=one", *options).out
 
 
+ASKED = {
+    "a file outside": ('open("../../../outside.txt").read()', ("../outside.txt", "2\n")),
+    "a name outside": ('import os; os.path.exists("../../../new.txt")', ("../new.txt", "")),
+    "a folder outside": ('import os; os.listdir("../../../outside")', ("../outside/new.txt", "")),
+    "a module outside": (
+        'import sys; sys.path.insert(0, Dir("#/../outside").abspath); import beyond',
+        ("../outside/beyond.py", "VALUE = 2\n"),
+    ),
+    "a module by its path": (
+        "import importlib.machinery as i; i.SourceFileLoader('m', '../../lib/m.py').exec_module(type(i)('m'))",
+        ("lib/m.py", "VALUE = 2\n"),
+    ),
+    "a size": ('import os; os.path.getsize("../../lib/m.py")', ("lib/m.py", "VALUE = 22\n")),
+    "a file that is there": ('from pathlib import Path; Path("../../lib/m.py").exists()', ("lib/m.py", None)),
+    "a name that may be read": ('import os; os.access("../../lib/new", os.R_OK)', ("lib/new", "")),
+    "a link that is not there": ('import os; os.path.lexists("../../lib/new")', ("lib/new", "")),
+    "a database": ('import sqlite3; sqlite3.connect("../../lib/d.db").close()', ("lib/d.db", "2")),
+}
+"""Lines of a recipe, and an edit: a file, and its text or None where it goes."""
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_whatever_a_recipe_asks_of_files_is_noticed(made: Project, tmp_path: Path, name: str) -> None:
+    line, (file, text) = ASKED[name]
+    project = made.copy_built(tmp_path / "project")
+    for given in ("../outside.txt", "../outside/x.txt", "lib/d.db"):
+        project.write(given, "")
+    for module in ("../outside/beyond.py", "lib/m.py"):
+        project.write(module, "VALUE = 1\n")
+    with_line(project, line)
+    for _ in range(2):  # the second time Python has a cache of modules
+        project.write("kernels/add.cc", project.read("kernels/add.cc") + "\n")
+        project.build("design=one")
+    assert status(project)[0]
+    if text is None:
+        (project.root / file).unlink()
+    else:
+        project.write(file, text)
+    assert not status(project)[0]
+
+
+def test_a_module_is_read_anew_though_its_size_and_time_are_the_same(made: Project, tmp_path: Path) -> None:
+    project = made.copy_built(tmp_path / "project")
+    project.build("design=one")
+    file = project.root / "site_scons/shared.py"
+    before = file.stat()
+    file.write_text(file.read_text().replace("-O1", "-O2"))
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert project.build("design=one").compiled == ["kernels/add.cc"]
+
+
+def test_resolving_a_path_is_no_reason_to_read_a_recipe_again(made: Project, tmp_path: Path) -> None:
+    project = made.copy_built(tmp_path / "project")
+    with_line(project, 'from pathlib import Path; Path("one.mlir.j2").resolve(); Path("../one").absolute()')
+    project.build("design=one")
+    (tmp_path / "other").touch()
+    assert status(project)[0]
+
+
+BEFORE = {
+    "a value": ("SConstruct", "import os\nos.environ.get('COLOUR')\n", "SConstruct:2 is run"),
+    "a module": ("SConstruct", "import shared\n", "site_scons/shared.py is imported"),
+    "an argument": (
+        "SConstruct",
+        "import os\nfrom aiebuild.scons import start\nstart.main([('design', os.getenv('M'))], [])\n",
+        "SConstruct:3 is run",
+    ),
+    "SCons's own": (
+        "site_scons/site_init.py",
+        "import os\nif os.getenv('COLOUR'):\n    pass\n",
+        "site_init.py:2 is run",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BEFORE)
+def test_what_is_run_before_recipes_are_watched_is_never_up_to_date(made: Project, tmp_path: Path, name: str) -> None:
+    file, text, message = BEFORE[name]
+    project = made.copy_built(tmp_path / "project")
+    project.variables["M"] = "one"
+    start = project.read("SConstruct") if file == "SConstruct" and "start" not in text else ""
+    project.write(file, text + start)
+    project.build("design=one")
+    said = status(project)[1]
+    assert len(said) == 1
+    assert f"{message} before anything is watched, and may read something else each time" in said[0]
+
+
 VARIABLE = {
+    "in bytes": 'import os; os.getenvb(b"COLOUR")',
     "get": 'import os; os.environ.get("COLOUR", "plain")',
     "getenv": 'import os; os.getenv("COLOUR")',
     "item": 'import os; os.environ["COLOUR"]',
@@ -382,6 +477,7 @@ def test_what_a_module_reads_at_its_import_counts_for_each_design(tmp_path: Path
 DOUBTS = {
     'import subprocess; subprocess.run(["true"])': "runs a program",
     'import os; os.system("true")': "runs a program",
+    "import os; os.fork() or os._exit(0)": "runs a program",
     "import os; dict(os.environ)": "goes through all environment variables",
     "import os; os.environ | {}": "goes through all environment variables",
     'import socket; socket.getaddrinfo("127.0.0.1", 80)': "asks another computer",

@@ -26,7 +26,7 @@ OURS = tuple(
 WITNESSES = frozenset(
     f"{folder}/{name}"
     for folder in OURS
-    for name in ("noted_environment.py", "scons/location.py", "scons/recipe_reads.py")
+    for name in ("noted_environment.py", "scons/asked.py", "scons/location.py", "scons/recipe_reads.py")
 )
 """Our own files that hear of a reading; they are not who reads."""
 
