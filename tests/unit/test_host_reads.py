@@ -48,7 +48,7 @@ def test_files_that_are_not_there(project: Project) -> None:
         'with contextlib.suppress(OSError): os.stat("four")\n'
         'os.path.exists("/nowhere"), os.path.exists("designs/x/check.py")\n',
     )
-    assert found["absent"] == ["designs/two", "designs/x/cache.bin", "designs/x/one", "four", "three"]
+    assert found["absent"] == ["/nowhere", "designs/two", "designs/x/cache.bin", "designs/x/one", "four", "three"]
 
 
 def test_modules_that_would_win_over_those_that_were_imported(project: Project) -> None:
@@ -94,8 +94,44 @@ def test_folders_that_are_listed(project: Project, line: str) -> None:
     assert recorded(project, f"import glob, os, pathlib\n{line}\n")["folders"] == ["data"]
 
 
-def test_the_projects_own_folder_is_a_dot_and_others_do_not_count(project: Project) -> None:
-    assert recorded(project, "import os; os.listdir('.'); os.listdir('/usr')\n")["folders"] == ["."]
+def test_the_projects_own_folder_is_a_dot_and_others_are_absolute(project: Project) -> None:
+    assert recorded(project, "import os; os.listdir('.'); os.listdir('/usr')\n")["folders"] == [".", "/usr"]
+
+
+ASKED = {
+    "a size": ("import os; os.path.getsize('data')", "data"),
+    "a file that is there": ("import pathlib; pathlib.Path('data').exists()", "data"),
+    "a file that may be read": ("import os; os.access('data', os.R_OK)", "data"),
+    "a link": ("import os; os.readlink('link')", "link"),
+    "a database": ("import sqlite3; sqlite3.connect('file:data?mode=ro', uri=True)", "data"),
+    "a link before a folder above": ("open('inside/../data').read()", "inside/../data"),
+}
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_what_a_check_asks_without_opening_it_is_read(project: Project, name: str) -> None:
+    line, file = ASKED[name]
+    project.write("data", "")
+    project.write("a/inside/x", "")
+    project.write("a/data", "")
+    (project.root / "link").symlink_to("data")
+    (project.root / "inside").symlink_to("a/inside")
+    assert file in recorded(project, f"{line}\n")["files"]
+
+
+def test_a_file_that_may_not_be_read_is_absent_where_it_is_not_there(project: Project) -> None:
+    assert recorded(project, "import os; os.access('data', os.R_OK)\n")["absent"] == ["data"]
+
+
+def test_what_the_check_wrote_itself_is_none_that_it_read(project: Project) -> None:
+    project.prepare(check="open('made', 'w').close(); import os; os.path.getsize('made')\n" + CHECK)
+    assert "the build does not see that file" in project.run().stderr
+    assert "made" not in project.depfile()["files"]
+
+
+def test_what_installed_packages_ask_of_the_machine_is_not_the_projects(project: Project) -> None:
+    found = recorded(project, "import sqlite3; sqlite3.connect(':memory:'); import numpy, tempfile, ctypes.util\n")
+    assert [name for names in found.values() for name in names] == ["designs/x/check.py"]
 
 
 def test_programs_that_are_started_are_noted(project: Project) -> None:

@@ -15,12 +15,16 @@ from __future__ import annotations
 import atexit
 import marshal
 import os
+import stat
 import sys
 from importlib.machinery import ModuleSpec, SourceFileLoader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+QUESTIONS = ("stat", "lstat", "access", "readlink")
+"""Functions of `os` that no audit event tells of."""
 
 UNSEEN = {
     "subprocess.Popen": "starts",
@@ -42,7 +46,7 @@ INSTALLED = ("site-packages", "dist-packages")
 
 
 class Asking:
-    """`os.stat` or `os.lstat`, and so `os.path.exists` and the like, that notes what is not there.
+    """One of the questions of `os`, and so `os.path.exists` and the like, that notes what is there and what is not.
 
     It is no function: older versions of pathlib keep `os.stat` in a class, which would make a method of one.
     """
@@ -52,20 +56,28 @@ class Asking:
         self._recorder = recorder
         self._real = getattr(os, name)
 
-    def __call__(self, path: Any, *args: Any, **more: Any) -> os.stat_result:
+    def __call__(self, path: Any, *args: Any, **more: Any) -> Any:
         """Return what the system's own does."""
         try:
-            result: os.stat_result = self._real(path, *args, **more)
+            result = self._real(path, *args, **more)
         except OSError:
-            text = _text(path)
-            if text is not None and more.get("dir_fd") is None:
-                self._recorder.asked.setdefault(self._recorder.absolute(text))
+            self._note(path, more, False)
             raise
+        self._note(path, more, self._is_there(result))
         return result
+
+    def _is_there(self, result: Any) -> bool:
+        """Return whether a file is there; a folder is told of by what is looked for in it."""
+        return bool(result) if self._name in {"access", "readlink"} else not stat.S_ISDIR(result.st_mode)
+
+    def _note(self, path: Any, more: dict[str, Any], is_there: bool) -> None:
+        text = _text(path)
+        if text is not None and more.get("dir_fd") is None:
+            self._recorder.ask(text, is_there)
 
     def install(self) -> None:
         """Take the place of the system's own, with all that this can do."""
-        for able in (os.supports_fd, os.supports_dir_fd, os.supports_follow_symlinks):
+        for able in (os.supports_fd, os.supports_dir_fd, os.supports_follow_symlinks, os.supports_effective_ids):
             if self._real in able:
                 able.add(self)
         setattr(os, self._name, self)
@@ -80,7 +92,7 @@ class Recorder:
         # An environment inside the project is not the project: its packages are installed, not edited.
         self.environments = [prefix for prefix in {sys.prefix, sys.base_prefix} if self._below_root(prefix)]
         self.opened: dict[str, bool] = {}  # whether it was there to be read, before the generator wrote it
-        self.asked: dict[str, None] = {}
+        self.asked: dict[str, bool] = {}  # whether it was there
         self.looked: dict[str, tuple[str, ...]] = {}
         self.listed: dict[str, None] = {}
         self.warnings: dict[tuple[str, str, int], None] = {}
@@ -105,8 +117,8 @@ class Recorder:
     def install(self) -> None:
         """Begin to watch."""
         sys.addaudithook(self._hear)
-        Asking("stat", self).install()
-        Asking("lstat", self).install()
+        for name in QUESTIONS:
+            Asking(name, self).install()
         sys.meta_path.insert(0, self)
         real = SourceFileLoader.get_data
 
@@ -127,6 +139,8 @@ class Recorder:
     def _hear(self, event: str, args: tuple[Any, ...]) -> None:
         if event == "open":
             self._hear_open(args[0], args[2])
+        elif event == "sqlite3.connect":
+            self._hear_database(args[0])
         elif event in {"os.listdir", "os.scandir"}:
             # The import system lists folders too; what it looks for is known by name.
             if "importlib" not in sys._getframe(1).f_code.co_filename:
@@ -138,20 +152,45 @@ class Recorder:
             self._warn(UNSEEN[event] + _program(event, args))
 
     def _hear_open(self, given: Any, flags: Any) -> None:
-        path = _text(given)
-        if path is None:
+        text = _text(given)
+        if text is None:
             return
-        path = self.absolute(path)
+        path = self.absolute(text)
         kind = flags & (os.O_WRONLY | os.O_RDWR) if isinstance(flags, int) else os.O_RDONLY
         read = kind == os.O_RDONLY or (kind == os.O_RDWR and not flags & os.O_TRUNC)
         self.opened.setdefault(path, read)
+        if read and ".." in text:
+            # A link may stand before it, and come to lead elsewhere.
+            self.opened.setdefault(os.path.join(os.getcwd(), text), read)
         if kind != os.O_RDONLY and path != self.output and self.is_own(path):
             self._warn("writes '" + self.shown(path) + "'")
 
+    def _hear_database(self, given: Any) -> None:
+        """Note the file of a database: one in memory has a name with a colon before it, or none."""
+        name = (_text(given) or "").partition("?")[0]
+        name = name[len("file:") :] if name.startswith("file:") else name
+        if name and not name.startswith(":"):
+            self.opened.setdefault(self.absolute(name), True)
+
     def _list(self, given: Any) -> None:
         path = _text("." if given is None else given)
-        if path is not None:
+        if path is not None and self._counts(self.absolute(path)):
             self.listed.setdefault(self.absolute(path))
+
+    def ask(self, text: str, is_there: bool) -> None:
+        """Note a path that the project asks about."""
+        path = self.absolute(text)
+        if self._counts(path):
+            self.asked[path] = self.asked.get(path, False) or is_there
+
+    def _counts(self, path: str) -> bool:
+        """Return whether it is noted who asks about a path: of those outside only what the project's own lines ask."""
+        if self._is_own_folder(path) or _is_standard(path):
+            return self._is_own_folder(path)
+        frame: Any = sys._getframe(1)
+        while frame is not None and _is_beneath(frame.f_code.co_filename):
+            frame = frame.f_back
+        return frame is not None and self.is_own(self.absolute(frame.f_code.co_filename))
 
     def _warn(self, what: str) -> None:
         frame: Any = sys._getframe(1)
@@ -168,17 +207,24 @@ class Recorder:
     def closure(self) -> dict[str, Any]:
         """Return what was read and what was looked for in vain, as far as somebody could change it."""
         opened = {_source_of(path): read for path, read in list(self.opened.items())}
-        asked = [path for path in list(self.asked) if path != self.output]  # before we ask ourselves
-        read = {path for path, there in opened.items() if there} | _loaded() | _interpreter()
+        asked = {
+            path: there for path, there in list(self.asked.items()) if path != self.output
+        }  # before we ask ourselves
+        read = {path for path, there in opened.items() if there} | self.found_there() | _loaded() | _interpreter()
         wanted = {path for path in read if path not in {ITSELF, self.output} and not _is_standard(path)}
         files = {path for path in wanted if os.path.isfile(path)}
-        missed = {path for path in {*wanted, *asked} if self.is_own(path) and not os.path.exists(path)}
+        missed = {path for path in wanted if self.is_own(path) and not os.path.exists(path)}
+        missed |= {path for path in asked if not os.path.exists(path)}
         return {
             "files": sorted(files),
             "absent": sorted(missed | self._hidden()),
-            "folders": sorted(path for path in self.listed if self._is_own_folder(path)),
+            "folders": sorted(self.listed),
             "warnings": sorted(self.warnings),
         }
+
+    def found_there(self) -> set[str]:
+        """Return the files that were asked about and there, without those that were written before they were read."""
+        return {path for path, there in list(self.asked.items()) if there and self.opened.get(path, True)}
 
     def _hidden(self) -> set[str]:
         """Return the project's files that would have been imported instead of what was, had they existed."""
@@ -206,6 +252,11 @@ class Recorder:
                 return absent
         # It is nowhere: then a folder of its name would do as well.
         return absent + [os.path.join(place, name) for place in own if not os.path.exists(os.path.join(place, name))]
+
+
+def _is_beneath(file: str) -> bool:
+    """Return whether a file is Python's library, or this one: whoever calls it is who asks."""
+    return file.startswith("<") or _is_standard(file) or os.path.abspath(file) == ITSELF
 
 
 def _text(path: Any) -> str | None:

@@ -43,7 +43,7 @@ class Reads(Recorder):
         """
         said = self.closure()
         left_out = Folders([PACKAGE, *identified(), *without])
-        seen = {path for path, read in self.opened.items() if read} | self._imported()
+        seen = {path for path, read in self.opened.items() if read} | self.found_there() | self._imported()
         found = {**said, "files": [path for path in said["files"] if path in seen]}
         return {
             name: sorted(self._named(path) for path in found[name] if not left_out.hold(path))
