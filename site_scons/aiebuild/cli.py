@@ -378,7 +378,10 @@ def doctor(request: Request, *, as_json: bool) -> int:
 def completion(argv: list[str], root: Path) -> int:
     """Print the completion script of a shell, or, for that script, what may follow in a command line."""
     from aiebuild import completion as shells  # noqa: PLC0415 - not needed where there is nothing to do
+    from aiebuild.errors import OptionError  # noqa: PLC0415 - the same
 
+    if argv[0] == COMPLETION and len(argv[1:]) > 1:
+        raise OptionError(f"{argv[2]!r} means nothing for completion", hint="one shell at a time")
     if argv[0] == COMPLETION:
         sys.stdout.write(shells.script(argv[1] if len(argv) > 1 else ""))
         return 0

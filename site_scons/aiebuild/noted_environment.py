@@ -67,7 +67,7 @@ class NotedEnvironment(MutableMapping[str, str]):
 
 
 class NotedBytes(MutableMapping[bytes, bytes]):
-    """The same environment in bytes, as `os.environb` and `os.getenvb` give it."""
+    """The same environment in bytes, for whoever asks for that."""
 
     def __init__(self, text: NotedEnvironment) -> None:
         self._text = text

@@ -260,5 +260,6 @@ def _split(words: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         else:
             listed = f"a design is asked for by design={word}; verbs: {', '.join(known)}"
             hint = did_you_mean(word, known) if nearest(word, known) else listed
+            hint = "scons -h" if word == "help" else hint
             raise OptionError(f"unknown verb {word!r}", hint=hint)
     return tuple(verbs), tuple(targets)

@@ -239,6 +239,12 @@ def test_a_file_in_the_way_of_the_build_folder_is_named(adder: Project, place: s
     assert f"error: build_dir={place} cannot be a folder: {file} is a file\n" in failed.err
 
 
+def test_a_folder_in_the_way_of_the_signatures_is_named(adder: Project) -> None:
+    (adder.root / "build/.aiebuild/signatures.dblite").mkdir(parents=True)
+    said = "error: build/.aiebuild/signatures.dblite is a folder, and SCons keeps its signatures in a file there\n"
+    assert adder.scons("design=x").err.startswith(said)
+
+
 def test_a_folder_or_file_in_the_way_of_what_is_built_is_named(adder: Project) -> None:
     recipe, output = "designs/x/SConscript:6: error: ", "build/host/designs/x/npu1_1col/x.mlir"
     (adder.root / output).mkdir(parents=True)

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from aiebuild import completion, options
+from aiebuild import cli, completion, options
 from aiebuild.errors import OptionError
 
 PACKAGE = Path(completion.__file__).resolve().parents[1]
@@ -153,6 +153,11 @@ def asked(program: str, *arguments: str, environment: dict[str, str], cwd: Path)
         [program, *arguments], env=environment, cwd=cwd, capture_output=True, text=True, check=True, timeout=LIMIT
     )
     return done.stdout
+
+
+def test_one_shell_at_a_time(root: Path) -> None:
+    with pytest.raises(OptionError, match="'zsh' means nothing for completion"):
+        cli.completion(["completion", "bash", "zsh"], root)
 
 
 def test_the_command_prints_scripts_and_answers_without_scons(root: Path, tmp_path: Path) -> None:

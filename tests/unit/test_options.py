@@ -69,6 +69,11 @@ def test_the_nearest_verb_is_named() -> None:
         options.understand([], ["descibe"])
 
 
+def test_help_is_an_option() -> None:
+    with pytest.raises(OptionError, match=r"unknown verb 'help'\n  scons -h"):
+        options.understand([], ["help"])
+
+
 @pytest.mark.parametrize(
     "words", ["list build", "doctor list", "graph explain", "clean build", "build list check", "watch package"]
 )

@@ -8,7 +8,8 @@ from typing import Any
 import SCons.Script
 
 from aiebuild import environment
-from aiebuild.errors import AieBuildError, RecipeError, did_you_mean
+from aiebuild.errors import AieBuildError, OptionError, RecipeError, did_you_mean
+from aiebuild.files import project_path
 from aiebuild.options import ARCHES
 from aiebuild.scons import report, signatures
 from aiebuild.scons.builders import add_builders
@@ -19,6 +20,8 @@ from aiebuild.scons.session import Session
 from aiebuild.scons.words import Configuration, add_words, guarded
 
 SESSION = "aiebuild_session"
+SIGNATURES = "signatures"
+"""SCons's database in the folder of the build's state; SCons adds `.dblite` to its name."""
 
 
 def generate(env: Any) -> None:
@@ -29,19 +32,27 @@ def generate(env: Any) -> None:
     """
     env["AIE_SESSION"] = session_of(env)
     env["IMPLICIT_COMMAND_DEPENDENCIES"] = 0
+    state: Path = env["AIE_SESSION"].state
     try:
         env["AIE_CONFIGURATION"] = _by_hand(env)
+        _refuse_folder(state / f"{SIGNATURES}.dblite")
     except AieBuildError as error:
         report.tell_error(error)
         SCons.Script.Exit(2)
-    state: Path = env["AIE_SESSION"].state
     state.mkdir(parents=True, exist_ok=True)
-    env.SConsignFile(str(state / "signatures"))
+    env.SConsignFile(str(state / SIGNATURES))
     install_store()
     signatures.install()
     add_builders(env)
     add_words(env)
     env.AddMethod(guarded(aie_configuration), "AieConfiguration")
+
+
+def _refuse_folder(database: Path) -> None:
+    if database.is_dir():
+        raise OptionError(
+            f"{project_path(database)} is a folder, and SCons keeps its signatures in a file there", hint="move it away"
+        )
 
 
 def session_of(env: Any) -> Session:
