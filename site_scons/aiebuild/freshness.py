@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 VARIABLES = (
     *("PATH", "CXX", "VIRTUAL_ENV", "PEANO_INSTALL_DIR", "MLIR_AIE_INSTALL_DIR", "MLIR_AIE_DIR"),
     *("AIETOOLS_ROOT", "AIETOOLS_DIR", "AIECC_PATH", "AIE_XCLBINUTIL"),
-    *("HOME", "PYTHONPATH", "PYTHONHOME", "PYTHONNOUSERSITE", "PYTHONUSERBASE"),
+    *("HOME", "PYTHONPATH", "PYTHONHOME", "PYTHONNOUSERSITE", "PYTHONUSERBASE", "PYTHONOPTIMIZE", "LD_LIBRARY_PATH"),
 )
-"""Environment variables that decide which tools, and which of Python's packages, are found."""
+"""Environment variables that decide which tools, their libraries and Python's packages are found, and how it runs."""
 
 NAMED = 8
 """How many changed files are named to SCons, which begins with what reads them."""

@@ -55,21 +55,22 @@ def identify(
     Raises:
         ToolchainError: where the program does not run, or is no C++ compiler.
     """
-    known = _recall(memory, compiler, fingerprints)
+    asked = [compiler, environment.get("LD_LIBRARY_PATH")]
+    known = _recall(memory, asked, fingerprints)
     if known is not None:
         return known
     probe = _ask(compiler, environment.for_steps(), fingerprints, extra)
-    write_atomically(memory, json.dumps({"compiler": compiler} | asdict(probe)))
+    write_atomically(memory, json.dumps({"asked": asked} | asdict(probe)))
     return probe
 
 
-def _recall(memory: Path, compiler: str, fingerprints: Fingerprints) -> Probe | None:
+def _recall(memory: Path, asked: list[str], fingerprints: Fingerprints) -> Probe | None:
     try:
         known = json.loads(memory.read_bytes())
         probe = Probe(known["identity"], known["version"], tuple(known["parts"]), tuple(known["system_dirs"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    if known.get("compiler") != compiler or probe.identity != _digest(probe.version, probe.parts, fingerprints):
+    if known.get("asked") != asked or probe.identity != _digest(probe.version, probe.parts, fingerprints):
         return None
     return probe
 
