@@ -379,6 +379,30 @@ def test_nothing_is_watched_once_ctrl_c_has_ended_a_build(watching: Watching) ->
     assert watching.lines[-1].startswith("interrupted after ")
 
 
+def test_a_recipe_that_runs_a_program_is_read_for_each_build(tmp_path: Path) -> None:
+    project = whole_project(tmp_path / "project")
+    project.write("flavour", "1")
+    asks = 'import subprocess\nsaid = subprocess.run(["cat", "../../flavour"], capture_output=True, text=True).stdout\n'
+    recipe = project.read("designs/one/SConscript").replace("flags=shared.FLAGS", 'flags=["-O1", f"-DFLAVOUR={said}"]')
+    project.write("designs/one/SConscript", recipe.replace("import shared\n", asks))
+    watching = Watching(project)
+    try:
+        assert compiled(watching.wait()) == ["kernels/add.cc"]
+        assert sum("nothing to do" in line for line in watching.lines) == 0
+        said = watching.after("flavour", "2")
+        assert said[0] == "flavour changed: reading the project again"
+        assert compiled(said) == ["kernels/add.cc"]
+        assert scons_agrees(project)
+        assert compiled(watching.after("alt/add.h", "#define VERSION 2\n")) == ["kernels/add.cc"]
+        assert scons_agrees(project)
+        known = len(watching.lines)
+        time.sleep(1.5)
+        assert watching.lines[known:] == []
+    finally:
+        watching.process.kill()
+        watching.process.wait()
+
+
 def test_watch_goes_with_build_alone_and_with_designs_that_exist(tmp_path: Path) -> None:
     project = whole_project(tmp_path / "project")
     for words, hint in (

@@ -178,6 +178,7 @@ class Loop:
         self._records = Records()
         self._stuck: dict[Key, dict[str, Stamp]] = {}
         self._in_a_row = 0
+        self._has_built = False
         self._unknown: set[str] = set()
         self._written: set[str] = set()
         self._reading = self._read()
@@ -200,6 +201,8 @@ class Loop:
                     report.note(f"watching {names}; Ctrl-C ends it")
                 quiet = not self._idle(look)
                 continue
+            if self._has_built and self._is_in_doubt(work):
+                self._watch.start_anew(reasons)
             if gone := [(name, event) for name, event in reasons if event == "is gone" and name in self._sources]:
                 self._watch.start_anew(gone)
             report.note(_named(reasons))
@@ -283,6 +286,7 @@ class Loop:
 
     def _after(self, work: set[Key], moment: int, status: int) -> None:
         """After a build: where it left no record, only another change starts the next one."""
+        self._has_built = True
         self._session.fingerprints.reread()
         now = self._watch.files.look()
         changed = tree.changed_since(moment, now, time.time_ns())
@@ -290,7 +294,8 @@ class Loop:
         self._written, self._unknown = self._unknown & unknown, unknown
         again = changed != unknown
         # Or what changed may yet be an input, or the build was only too quick after the change to leave a record.
-        if not again and (changed or (status == 0 and self._session.is_repeatable)):
+        may_settle = self._session.is_repeatable and not self._is_in_doubt(work)
+        if not again and (changed or (status == 0 and may_settle)):
             self._in_a_row += 1
             again = self._in_a_row < IN_A_ROW
         for key in work:
@@ -298,6 +303,10 @@ class Loop:
                 self._stuck.pop(key, None)
             else:
                 self._stuck[key] = now
+
+    def _is_in_doubt(self, work: set[Key]) -> bool:
+        """Return whether a recipe may say something else each time that it is read: then each build reads it."""
+        return any(self._project.seen[key].doubt for key in work)
 
     def _inputs(self) -> set[str]:
         """Return the project's files that are known to take part."""
