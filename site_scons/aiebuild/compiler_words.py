@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
@@ -57,7 +56,17 @@ def _expanded(words: Words, root: Path, found: list[str]) -> Iterator[str]:
             yield word
             continue
         found.append(word[1:])
-        yield from _expanded(tuple(shlex.split(text)), root, found)
+        yield from _expanded(_split(text), root, found)
+
+
+def _split(text: str) -> Words:
+    """Return the words of a response file; where a quote is left open, those between white space."""
+    import shlex  # noqa: PLC0415 - few builds have a response file
+
+    try:
+        return tuple(shlex.split(text))
+    except ValueError:
+        return tuple(text.split())
 
 
 def _response(word: str, root: Path, found: list[str]) -> str | None:

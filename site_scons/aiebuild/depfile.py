@@ -19,6 +19,8 @@ from aiebuild.files import write_atomically
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from aiebuild.step import Step
+
 MAKE_SUFFIX = ".make"
 UNSETTLED = "unsettled"
 
@@ -75,21 +77,18 @@ def write(path: Path, reads: Reads, *, is_unsettled: bool = False) -> None:
     write_atomically(path, json.dumps(record, separators=(",", ":")))
 
 
-def digest_step(
-    said: Path, root: Path, search: tuple[str, ...], *, own: frozenset[str], words: tuple[str, ...] = ()
-) -> Reads:
+def digest_step(said: Path, root: Path, step: Step, *, own: frozenset[str]) -> Reads:
     """Return what a step read, from the depfile that its command wrote.
 
     Args:
         said: the command's depfile: make's form where it ends in `.make`, else the JSON of our own steps.
         root: the project's folder, from which the command ran.
-        search: the folders that it searched for headers, in order.
+        step: its command may name files that no depfile does.
         own: the files that are sources of the step already, relative to the root.
-        words: the command of a compiler, which may name files that no depfile does.
     """
     if said.suffix == MAKE_SUFFIX:
         names = parse_make(said.read_text(encoding="utf-8", errors="surrogateescape"))
-        files, external, absent = _compiled(names, root, search, words)
+        files, external, absent = _compiled(names, root, step)
         folders: tuple[str, ...] = ()
     else:
         record = json.loads(said.read_bytes())
@@ -101,19 +100,17 @@ def digest_step(
 
 
 def _compiled(
-    names: tuple[str, ...], root: Path, search: tuple[str, ...], words: tuple[str, ...]
+    names: tuple[str, ...], root: Path, step: Step
 ) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     """Return the files below the root, the other ones, and the places of headers that would have been found first."""
-    said, responses = compiler_words.expanded(words, root)
-    if responses:
-        search = (*compiler_words.header_folders(said), *search)
-    given = compiler_words.defined(said)
-    files, external = _sort_out((*names, *responses, *compiler_words.named_files(said, root)), root)
-    asked = compiler_words.header_folders(said)
-    shipped = tuple(f"{folder}/" for folder in search if folder not in asked)
-    # The user's own, wherever they lie; what the compiler ships looks for nothing of ours.
+    words, responses = compiler_words.expanded(step.commands[0], root)
+    search = (*compiler_words.header_folders(words), *step.search) if responses else step.search
+    given = compiler_words.defined(words)
+    files, external = _sort_out((*names, *responses, *compiler_words.named_files(words, root)), root)
+    shipped = tuple(f"{folder}/" for folder in step.shipped)
+    # The user's own, wherever they lie.
     own = (*files, *(name for name in external if not name.startswith(shipped)))
-    others = tuple(name for name in external if name not in own)
+    others = tuple(name for name in external if name.startswith(shipped))
     files = (*files, *_assembled(own, root, search, given))
     return files, external, candidates(own, others, root, search, given)
 

@@ -54,6 +54,7 @@ def _compile(compilation: Compilation, toolchain: Toolchain, source: str, output
         mutex=toolchain.name if toolchain.exclusive else "",
         refused=toolchain.missing,
         search=(*before, *folders, *toolchain.system_dirs),
+        shipped=toolchain.system_dirs,
         variables=SAME_EVERYWHERE,
         where=origin.where,
         asked_by=origin.word,

@@ -26,6 +26,7 @@ class Step:
         depfile: the file in which the commands list what they read; its form is make's where it ends in `.d.make`,
             else JSON.
         search: the folders that were searched for headers, in order: a new file in one of them may hide another.
+        shipped: those of them that come with the compiler, whose headers look for nothing of the user's.
         variables: environment variables that this step adds, beside those of all steps.
         signed: what stands for the commands in the signature, where that is not they themselves.
         shown: what is shown for them, where a command is a wrapper around what people would type.
@@ -46,6 +47,7 @@ class Step:
     values: tuple[str, ...] = ()
     depfile: str = ""
     search: tuple[str, ...] = ()
+    shipped: tuple[str, ...] = ()
     variables: tuple[tuple[str, str], ...] = ()
     signed: tuple[Command, ...] = ()
     shown: tuple[Command, ...] = ()

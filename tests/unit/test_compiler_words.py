@@ -20,6 +20,11 @@ def test_a_response_file_that_names_itself_is_read_once(tmp_path: Path) -> None:
     assert expanded(("cc", "@r", "-c"), tmp_path) == (("cc", "-DA=1 2", "@r", "@missing", "-c"), ("r",))
 
 
+def test_a_response_file_with_an_open_quote_still_has_words(tmp_path: Path) -> None:
+    (tmp_path / "r").write_text("-DA='1 -Ifolder")
+    assert expanded(("@r",), tmp_path)[0] == ("-DA='1", "-Ifolder")
+
+
 def test_files_are_those_that_are_read_and_there(tmp_path: Path) -> None:
     for name in ("a.cc", "a.o", "a.specs", "plugin.so"):
         (tmp_path / name).touch()

@@ -200,7 +200,7 @@ def record(step: Step, session: Session, own: frozenset[str], started: int) -> N
     if not step.depfile:
         return
     said = session.root / step.depfile
-    reads = depfile.digest_step(said, session.root, step.search, own=own, words=step.commands[0])
+    reads = depfile.digest_step(said, session.root, step, own=own)
     said.unlink()
     kept = session.root / scanner.record_of(step)
     changed = [name for name in (*reads.files, *reads.external, *own) if _changed_since(session.root / name, started)]
