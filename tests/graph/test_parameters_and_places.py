@@ -239,6 +239,17 @@ def test_a_file_in_the_way_of_the_build_folder_is_named(adder: Project, place: s
     assert f"error: build_dir={place} cannot be a folder: {file} is a file\n" in failed.err
 
 
+def test_notes_that_cannot_be_written_are_no_failure_of_a_build(adder: Project) -> None:
+    (adder.root / "build/host/designs/x/npu1_1col/last-run.json").mkdir(parents=True)
+    adder.write("build/.aiebuild/fresh", "")
+    built = adder.build("design=x")
+    assert built.out.splitlines()[-1].startswith("x: 9 steps run, built in build/host/designs/x/npu1_1col")
+    record, last = sorted(built.err.splitlines())
+    assert record.startswith("warning: build/.aiebuild/fresh/x-host-")
+    assert record.endswith(" cannot be written: File exists; the next build reads the recipe again")
+    assert last == "warning: build/host/designs/x/npu1_1col/last-run.json cannot be written: Is a directory"
+
+
 def test_a_folder_in_the_way_of_the_signatures_is_named(adder: Project) -> None:
     (adder.root / "build/.aiebuild/signatures.dblite").mkdir(parents=True)
     said = "error: build/.aiebuild/signatures.dblite is a folder, and SCons keeps its signatures in a file there\n"

@@ -65,8 +65,11 @@ def write(session: Session) -> None:
         made = set(walk(design.all))
         ran = [one for one in session.ran if one.node in made]
         if ran:
-            said = to_json(design, ran, session)
-            write_atomically(session.root / file_of(design), json.dumps(said, indent=1) + "\n")
+            said = json.dumps(to_json(design, ran, session), indent=1) + "\n"
+            try:
+                write_atomically(session.root / file_of(design), said)
+            except OSError as error:
+                session.warn(f"{file_of(design)} cannot be written: {error.strerror}")
 
 
 def to_json(design: DesignNodes, ran: list[Ran], session: Session) -> dict[str, Any]:

@@ -84,16 +84,19 @@ def _write(record: freshness.Record, found: Closure, seen: Seen, session: Sessio
     files, folders = stamps(found.files), stamps(found.listed | found.folders)
     if not _Judge(session, found).approves(files, folders):
         return
-    freshness.write(
-        record,
-        files={name: known for name, known in files.items() if name not in found.notes},
-        folders=folders,
-        names=names,
-        absent=sorted(found.absent),
-        variables=session.environment.values({*freshness.VARIABLES, *seen.variables}),
-        answer={"output": output},
-        doubt=seen.doubt or found.doubt,
-    )
+    try:
+        freshness.write(
+            record,
+            files={name: known for name, known in files.items() if name not in found.notes},
+            folders=folders,
+            names=names,
+            absent=sorted(found.absent),
+            variables=session.environment.values({*freshness.VARIABLES, *seen.variables}),
+            answer={"output": output},
+            doubt=seen.doubt or found.doubt,
+        )
+    except OSError as error:
+        session.warn(f"{record.path} cannot be written: {error.strerror}; the next build reads the recipe again")
 
 
 @dataclass(frozen=True)
