@@ -15,17 +15,25 @@ def write_atomically(path: str | os.PathLike[str], data: bytes | str) -> None:
     Raises:
         OSError: the file cannot be written.
     """
-    target = Path(path)
+    content = data.encode() if isinstance(data, str) else data
+    try:
+        _write(Path(path), content)
+    except OSError as error:
+        # Of a full disk Python does not say which file it was, and of another one the name that nobody knows.
+        raise OSError(error.errno, error.strerror, str(path)) from None
+
+
+def _write(target: Path, content: bytes) -> None:
     if target.exists() and not target.is_file():
         # A device or a pipe is written to, never replaced.
-        target.write_bytes(data.encode() if isinstance(data, str) else data)
+        target.write_bytes(content)
         return
     target.parent.mkdir(parents=True, exist_ok=True)
     # Not `tempfile`: it makes files that only their owner can read, and renaming keeps that.
     aside = target.with_name(f".{target.name[:200]}.{os.urandom(6).hex()}.part")
     try:
         with aside.open("xb") as stream:
-            stream.write(data.encode() if isinstance(data, str) else data)
+            stream.write(content)
         aside.replace(target)
     finally:
         aside.unlink(missing_ok=True)

@@ -250,6 +250,16 @@ def test_notes_that_cannot_be_written_are_no_failure_of_a_build(adder: Project) 
     assert last == "warning: build/host/designs/x/npu1_1col/last-run.json cannot be written: Is a directory"
 
 
+def test_signatures_that_cannot_be_written_fail_the_run_and_no_step(adder: Project) -> None:
+    (adder.root / "build/.aiebuild/signatures.tmp").mkdir(parents=True)
+    built = adder.scons("design=x")
+    assert built.status == 2
+    lost = "the next build makes again what this one has made"
+    assert built.err == f"build/.aiebuild/signatures.dblite: error: Is a directory\n  {lost}\n"
+    (adder.root / "build/.aiebuild/signatures.tmp").rmdir()
+    assert adder.build("mode=debug").err == ""
+
+
 def test_a_folder_in_the_way_of_the_signatures_is_named(adder: Project) -> None:
     (adder.root / "build/.aiebuild/signatures.dblite").mkdir(parents=True)
     said = "error: build/.aiebuild/signatures.dblite is a folder, and SCons keeps its signatures in a file there\n"

@@ -37,3 +37,10 @@ def test_a_step_that_leaves_by_an_exception_ends_as_any_program() -> None:
     done = step("raise SystemExit(3)")
     assert (done.returncode, done.stdout) == (3, "out a b False\ntaken apart\n")
     assert "ValueError: no" in step("raise ValueError('no')").stderr
+
+
+def test_a_full_disk_is_said_with_the_file_and_is_no_fault_of_the_program() -> None:
+    done = step("from aiebuild.files import write_atomically; write_atomically('/dev/full', 'x' * 9999)")
+    assert done.returncode == 2
+    assert done.stderr.endswith("err\n/dev/full: error: No space left on device\n")
+    assert "Traceback" in step("open('/nowhere')").stderr

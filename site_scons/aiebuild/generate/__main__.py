@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aiebuild import environment
+from aiebuild import environment, step_process
 from aiebuild.contract import Generator
 from aiebuild.errors import AieBuildError, Location
 from aiebuild.files import project_path, write_atomically
@@ -113,6 +113,6 @@ def _depfile(made: Generated, outputs: set[str]) -> str:
 
 if __name__ == "__main__":
     try:
-        sys.exit(main(sys.argv[1:]))
+        sys.exit(step_process.answered(main))
     except KeyboardInterrupt:
         sys.exit(130)

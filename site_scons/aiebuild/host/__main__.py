@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aiebuild import environment
+from aiebuild import environment, step_process
 from aiebuild.errors import AieBuildError, CheckError, Location, MlirError
 from aiebuild.files import write_atomically
 
@@ -179,4 +179,4 @@ def _trace(options: argparse.Namespace) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(step_process.answered(main))

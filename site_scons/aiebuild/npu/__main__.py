@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from aiebuild import step_process
 from aiebuild.errors import AieBuildError
 from aiebuild.files import write_atomically
 
@@ -139,6 +140,6 @@ def _aiecc(options: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     try:
-        sys.exit(main(sys.argv[1:]))
+        sys.exit(step_process.answered(main))
     except KeyboardInterrupt:
         sys.exit(130)

@@ -11,7 +11,7 @@ from aiebuild import environment
 from aiebuild.errors import AieBuildError, OptionError, RecipeError, did_you_mean
 from aiebuild.files import project_path
 from aiebuild.options import ARCHES
-from aiebuild.scons import report, signatures
+from aiebuild.scons import database, report, signatures
 from aiebuild.scons.builders import add_builders
 from aiebuild.scons.configure import aie_configuration
 from aiebuild.scons.location import calling_line
@@ -40,7 +40,7 @@ def generate(env: Any) -> None:
         report.tell_error(error)
         SCons.Script.Exit(2)
     state.mkdir(parents=True, exist_ok=True)
-    env.SConsignFile(str(state / SIGNATURES))
+    env.SConsignFile(str(state / SIGNATURES), database)
     install_store()
     signatures.install()
     add_builders(env)

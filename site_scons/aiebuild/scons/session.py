@@ -252,8 +252,12 @@ class Session:
 
     def close(self) -> None:
         """Keep what was learnt in this run; nothing, where commands were only shown."""
-        if not self.only_shows:
+        if self.only_shows:
+            return
+        try:
             self.fingerprints.save()
+        except OSError as error:
+            self.warn(f"{project_path(Path(error.filename), self.root)} cannot be written: {error.strerror}")
 
     def should_save(self) -> bool:
         """Return whether so much work was done since the last time that losing it would hurt; then start anew."""
