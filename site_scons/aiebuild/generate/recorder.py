@@ -81,6 +81,10 @@ class Asking:
             if self._real in able:
                 able.add(self)
         setattr(os, self._name, self)
+        # Python 3.10's pathlib, where somebody has imported it already.
+        accessor = getattr(sys.modules.get("pathlib"), "_NormalAccessor", None)
+        if self._name in vars(accessor or object):
+            setattr(accessor, self._name, self)
 
 
 class Recorder:
