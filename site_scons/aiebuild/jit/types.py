@@ -69,7 +69,8 @@ def element_of(scalar: Any, what: str) -> str:
 
 def _split(given: Any, function: str) -> tuple[tuple[int, ...] | None, Any]:
     """Return the shape of an array's type, None for a number, and the type of its elements."""
-    if isinstance(given, type) or not hasattr(given, "__args__"):
+    # Not whether it is a class: Python 3.10 says so of `np.ndarray[...]` too.
+    if not hasattr(given, "__args__"):
         return None, given
     parts = given.__args__
     sizes = (parts[0],) if isinstance(parts[0], int) else parts[0]
