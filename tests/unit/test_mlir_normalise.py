@@ -20,6 +20,9 @@ GOLDEN = Path(__file__).parents[1] / "golden"
 DESIGNS = ("deadlock", "layout", "locks", "matmul", "passthrough", "rtp", "scale4", "tasks")
 LOWERED = tuple(design for design in DESIGNS if design != "locks")
 CORPUS = GOLDEN / "corpus"
+NEWER = ("memref_allocation",)
+"""Texts of the corpus that xDSL 0.73, the last one for Python 3.10, does not read."""
+
 READ = (
     "affine_if arith_bits arith_compare arith_extremes arith_integers arith_wide builtin_attributes builtin_nested "
     "builtin_resources builtin_strings cf_branches cf_loop func_attributes func_calls index_ops math_ops "
@@ -228,6 +231,8 @@ def test_where_mlir_reads_a_module_too_both_agree(name: str) -> None:
     try:
         ours = normalise(text, name)
     except UnsupportedError:
+        if name in NEWER and sys.version_info < (3, 11):
+            pytest.skip("the last xDSL for Python 3.10 does not know its custom syntax")
         assert name not in READ.split()
         return
     except MlirError:
