@@ -68,8 +68,12 @@ class Project:
 
     def scons(self, *words: str) -> Built:
         """Run SCons with these words."""
+        return self.python("-m", "SCons", "-Q", *words)
+
+    def python(self, *words: str) -> Built:
+        """Run this Python in the project's folder."""
         done = subprocess.run(
-            [sys.executable, "-m", "SCons", "-Q", *words],
+            [sys.executable, *words],
             cwd=self.root,
             env=self.environment,
             capture_output=True,

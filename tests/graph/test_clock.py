@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
 from fast_path import scons_agrees, status, whole_project
-from projects import SECONDS, Built
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from projects import Project
+    from projects import Built, Project
 
 AN_HOUR_AGO = """\
 import sys, time
@@ -36,16 +33,7 @@ def project(tmp_path: Path) -> Project:
 
 def an_hour_ago(project: Project, *words: str) -> Built:
     """Run SCons with a clock that is an hour behind the one that gives files their times."""
-    done = subprocess.run(
-        [sys.executable, "-c", AN_HOUR_AGO, *words],
-        cwd=project.root,
-        env=project.environment,
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-        check=False,
-    )
-    return Built(done.returncode, done.stdout, done.stderr)
+    return project.python("-c", AN_HOUR_AGO, *words)
 
 
 def test_inputs_with_times_in_the_future_are_built_and_once_more_when_it_has_come(project: Project) -> None:

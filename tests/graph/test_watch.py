@@ -410,17 +410,9 @@ def test_watch_goes_with_build_alone_and_with_designs_that_exist(tmp_path: Path)
         (("watch", "design=tow"), "unknown design 'tow'"),
         (("watch", "design=one", "build_dri=x", "--frob"), "unknown option '--frob'"),
     ):
-        done = subprocess.run(
-            [sys.executable, "-c", COMMAND, *words],
-            cwd=project.root,
-            env=project.environment,
-            capture_output=True,
-            text=True,
-            timeout=SECONDS,
-            check=False,
-        )
-        assert done.returncode == 2
-        assert hint in done.stderr
+        done = project.python("-c", COMMAND, *words)
+        assert done.status == 2
+        assert hint in done.err
     assert "watch goes with the command aiebuild" in project.scons("watch", "design=one").err
 
 
